@@ -186,9 +186,12 @@ Measure Measures::completion(std::uint64_t k) {
       Production &before = productions[j - 1], &after = productions[j];
       if (differences.upper(before.at, after.at) <= 0) break;
       if (differences.upper(after.at, before.at) > 0) {
-        throw Error("E-measure", fmt::format("{}: it depends on the input which of two transitions "
-                                             "produces done token {}; ask for the latency instead",
-                                             declared_.name, k));
+        throw Error(
+            "E-partition",
+            fmt::format("{}: within a class it depends on the input which of two transitions "
+                        "produces done token {}; reachable states, or a run of every input, "
+                        "tell when",
+                        declared_.name, k));
       }
       std::swap(before, after);
     }

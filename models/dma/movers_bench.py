@@ -6,7 +6,7 @@ from . import bench
 from .channels import Channel, Port, Word
 from .memories import axi_ram, delay_memory
 from .movers import axi_cdma, axi_dma_rd, axi_dma_wr
-from .run_file import checked, refuse, whole
+from .run_file import checked, only, refuse, whole
 from .stages import Copy, Move
 
 __all__ = ["DESIGNS", "build", "check", "instants", "mark", "words"]
@@ -27,12 +27,16 @@ CONFIG = {
 }
 MOST_BYTES = 2**20 - 1  # LEN_WIDTH = 20
 ADDRESSES = 2**32 - 1
+_GIVEN = ("gap", "addr", "write_addr", "len", "wait_previous")  # of a descriptor
+_MEASURED = ("desc_offered", "desc_accepted", "status")
 
 
 def check(run):
     """The run, checked and with its defaults. Raises Error "E-input"."""
     run = checked(run, CONFIG)
     check_memory(run)
+    if run["design"] == "axi_cdma" and run["config"]["stream_active"] != [1, 1]:
+        raise refuse(f"{run}: 'stream_active' is of axi_dma_rd and axi_dma_wr; leave it out")
     descriptors = run.get("descriptors")
     if not isinstance(descriptors, list) or not descriptors:
         raise refuse(f"{run}: 'descriptors' must be a list with at least one")
@@ -41,6 +45,9 @@ def check(run):
         about = f"{run}, descriptor {number}"
         if not isinstance(descriptor, dict):
             raise refuse(f"{about}: it must be an object, {{...}}")
+        only(about, descriptor, [*_GIVEN, *_MEASURED])
+        if run["design"] != "axi_cdma" and "write_addr" in descriptor:
+            raise refuse(f"{about}: 'write_addr' is of axi_cdma; leave it out")
         one = {"gap": 0, "wait_previous": 0, "write_addr": 0, **descriptor}
         for entry, least, most in (
             ("gap", 0, 2**30),
@@ -59,7 +66,11 @@ def check(run):
 
 
 def check_memory(run):
-    """Raises Error "E-input" for a delay memory without a delay."""
+    """Raises Error "E-input" for a delay memory without a delay, and for what the other memory has."""
+    of_ram, of_delay = "ram_pipeline_output", "memory_latency"
+    memory, other = run["config"]["memory"], {"axi_ram": of_delay, "delay": of_ram}
+    if run["config"][other[memory]] != 0:
+        raise refuse(f"{run}: '{other[memory]}' is not of the memory '{memory}'; leave it out")
     if run["config"]["memory"] == "delay" and run["config"]["memory_latency"] < 1:
         raise refuse(f"{run}: the memory 'delay' needs a memory_latency of at least 1")
 

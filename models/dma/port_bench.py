@@ -9,7 +9,7 @@ from .channels import NONE, SIMPLE, SKID, Port
 from .crossbar import BEHIND_A_MUX, MOST_THREADS, REGISTERS, axi_crossbar
 from .fifo import axi_fifo
 from .movers_bench import MEMORY, check_memory, memories
-from .run_file import checked, refuse, whole
+from .run_file import checked, only, refuse, whole
 
 __all__ = ["DESIGNS", "build", "check", "instants", "mark", "words"]
 
@@ -18,6 +18,8 @@ DESIGNS = ("axi_fifo", "axi_crossbar")
 # The masters of ../shared/truth/axi offer nothing in cycle 0: every burst with t = 0 is offered in 1.
 EARLIEST = 1
 REGION_BITS, ID_BITS = 16, 4  # of the benches
+_GIVEN = ("t", "addr", "beats", "id")  # of a burst
+_MEASURED = ("offered", "accepted", "first_beat", "last_beat", "w_first", "w_last", "response")
 DEPTHS = [2**k for k in range(1, 15)]
 COMMON = {
     "data_width": (32, [8, 16, 32, 64, 128, 256, 512, 1024]),  # bits
@@ -70,6 +72,7 @@ def check(run):
 def _checked_master(run, number, master, targets):
     if not isinstance(master, dict):
         raise refuse(f"{run}, master {number}: it must be an object, {{...}}")
+    only(f"{run}, master {number}", master, ("reads", "writes"))
     lists = {}
     for kind in ("reads", "writes"):
         bursts = master.get(kind, [])
@@ -80,6 +83,7 @@ def _checked_master(run, number, master, targets):
             about = f"{run}, master {number}, {kind} {k}"
             if not isinstance(burst, dict):
                 raise refuse(f"{about}: it must be an object, {{...}}")
+            only(about, burst, [*_GIVEN, *_MEASURED])
             burst = {"t": 0, "id": 0, **burst}
             most = 2**32 - 1 if targets is None else (targets << REGION_BITS) - 1
             whole(about, "addr", burst.get("addr"), 0, most)

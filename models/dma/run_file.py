@@ -8,7 +8,16 @@ the design's bench. What is not given has the default said there.
 import lpn
 from lpn.runs import json_data, json_lines, unpacked
 
-__all__ = ["Run", "checked", "read", "read_all", "refuse", "whole"]
+__all__ = ["Run", "checked", "only", "read", "read_all", "refuse", "whole"]
+
+
+# What a run has beside its config, and what was measured of it: of data movers, and of blocks with masters.
+_ABOUT = ("run", "design", "config", "style", "seed", "completed", "cycles_total")
+_PORTS = ("axi_fifo", "axi_crossbar")
+_ENTRIES = {
+    False: (*_ABOUT, "descriptors", "read_bursts", "write_bursts", "packets", "transfers"),
+    True: (*_ABOUT, "masters", "slave_side"),
+}
 
 
 class Run(dict):
@@ -38,11 +47,15 @@ def read(path):
         if not isinstance(run, dict):
             raise refuse(f'{path} must be a run, {{"design": ..., "config": ...}}')
         return Run(run)
-    names = []
+    names, found = [], []
     for run in read_all(path):
         if str(run) == name:
-            return run
+            found.append(run)
         names.append(str(run))
+    if len(found) > 1:
+        raise refuse(f"{path} has {len(found)} runs '{name}'; give each a name of its own, 'run'")
+    if found:
+        return found[0]
     raise refuse(f"{path} has no run '{name}'; it has {', '.join(names[:3])}, ... ({len(names)})")
 
 
@@ -72,6 +85,13 @@ def whole(about, what, value, least, most):
     return value
 
 
+def only(about, entries, known):
+    """Raises Error "E-input" for an entry that is not `known`: nothing would read it."""
+    for entry in entries:
+        if entry not in known:
+            raise refuse(f"{about}: there is no '{entry}'; known are: {', '.join(known)}")
+
+
 def checked(run, known):
     """The run with every entry of its config; `known`: {entry: (default, what may stand there)},
     a range (least, most), a list of values, or "pattern": [n, d], active in cycles with cycle mod d
@@ -79,6 +99,7 @@ def checked(run, known):
 
     Raises Error "E-input" for an entry that is not known or a value that may not be there.
     """
+    only(run, run, _ENTRIES[run["design"] in _PORTS])
     config = run.get("config", {})
     if not isinstance(config, dict):
         raise refuse(f"{run}: 'config' must be an object, {{...}}")

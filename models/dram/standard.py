@@ -17,6 +17,8 @@ from fractions import Fraction
 import lpn
 from lpn.runs import read_toml
 
+from . import scheduled, tables
+
 __all__ = ["LAST", "Standard", "names", "standard"]
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "standards")
@@ -130,6 +132,7 @@ def _check_known(path, data, base):
     """That a file gives no parameter that neither its base nor a formula of its own knows."""
     text = str([data.get(table) for table in ("rules", "windows", "deviations")])
     known = set(base.get("parameters", {})) | set(re.findall(r"[A-Za-z_]\w*", text))
+    known |= set(tables.OF_CONTROLLERS) if "controller" in data else set()
     unknown = sorted(set(data.get("parameters", {})) - known)
     if unknown:
         raise wrong(
@@ -153,6 +156,7 @@ class Standard:
         lacking = [k for k in ("coordinate", "power", "refresh", "commands") if k not in data]
         if lacking:
             raise wrong(f"{part} lacks '{lacking[0]}', or a `base` that has it")
+        tables.check(part, data)
         self._data = data
         self.levels = data["coordinate"]
         self.kinds = data["commands"]
@@ -232,46 +236,7 @@ class Standard:
 
     def check_scheduled(self):
         """Raises Error "E-dram-part" for what the net of the controller has no place for."""
-        if len(self.banks) > 62:
-            raise wrong(
-                f"{self.part}: a controller has at most 62 banks in a channel, got {len(self.banks)}"
-            )
-        if self.controller.get("dual_command") and len(self.units) > 1:
-            raise wrong(
-                f"{self.part}: a controller with dual_command has one rank, got {len(self.units)}"
-            )
-        if len(self.windows) != 1:
-            raise wrong(
-                f"{self.part}: a controller has one window of activations, got {len(self.windows)}"
-            )
-        if self.row_bits > 25:
-            raise wrong(f"{self.part}: a controller's row has at most 25 bits, got {self.row_bits}")
-        between = self.between()
-        accesses = ("RDA", "WRA") if self.controller["page"] == "closed" else ("RD", "WR")
-        for first, second in (*(("ACT", access) for access in accesses), ("PRE", "ACT")):
-            if between(first, "same", second) < 2:
-                raise wrong(
-                    f"{self.part}: {second} must wait at least 2 cycles after {first}; a controller's "
-                    "bank changes in the cycle between"
-                )
-        for access in accesses:
-            if between("ACT", "same", "PRE") < between("ACT", "same", access):
-                raise wrong(
-                    f"{self.part}: PRE may follow ACT sooner than {access} (tRAS, tRCD); a controller's "
-                    "row stays open until it can be accessed"
-                )
-        interval, busy = self.cycles("tREFI"), between("REF", "unit", "REF")
-        if interval <= busy or interval < len(self.units):
-            raise wrong(
-                f"{self.part}: refreshes are due every {interval} cycles (tREFI) and take {busy} (tRFC); a "
-                "controller would do nothing else"
-            )
-        for first, second in itertools.product(accesses, repeat=2):
-            if between(first, "same", second) > between(first, "group", second):
-                raise wrong(
-                    f"{self.part}: {second} after {first} waits longer in the same bank than in its "
-                    "group; a controller's accesses wait for those of the group"
-                )
+        scheduled.check(self, self._data)
 
     def _read_organisation(self, organisation):
         choices = self._data.get("organisations", {})
@@ -281,12 +246,6 @@ class Standard:
                 f"{', '.join(choices) or 'none'}"
             )
         self.sizes = choices[organisation]
-        good = isinstance(self.sizes, dict) and list(self.sizes) == self.levels
-        if not good or not all(type(n) is int and 1 <= n <= 64 for n in self.sizes.values()):
-            raise wrong(
-                f"{self.part}: organisation '{organisation}' must say how many of "
-                f"{', '.join(self.levels)} there are, in this order, 1 to 64 each"
-            )
         counts = [range(n) for n in self.sizes.values()]
         self.banks = list(itertools.product(*counts))
         self._whole = {
@@ -335,9 +294,7 @@ class Standard:
     def _read_windows_and_buses(self):
         self.windows = []
         for name, window in self._data.get("windows", {}).items():
-            slots = window.get("slots") if isinstance(window, dict) else None
-            if type(slots) is not int or slots < 1 or not isinstance(window.get("cycles"), str):
-                raise wrong(f"{self.part}: window {name} must have slots >= 1 and cycles")
+            slots = window["slots"]
             lost = window.get("lost") in self.deviations
             self.windows.append((name, slots, max(1, self.cycles(window["cycles"])), lost))
         buses = self._data.get("buses")

@@ -73,7 +73,10 @@ class Trace:
         if part.endswith(".toml"):
             part = os.path.join(os.path.dirname(os.path.abspath(path)), part)
         trace = cls(str(path), part, [], [], [])
-        size = trace.standard.controller["request_bytes"]
+        try:
+            size = trace.standard.controller["request_bytes"]
+        except ValueError as error:
+            raise wrong(f"{path}: {error}; another is a file that ends in .toml") from None
         for number, row in enumerate(requests):
             good = isinstance(row, list) and len(row) == 3 and row[1] in ("R", "W")
             if not good or type(row[0]) is not int or type(row[2]) is not int:
@@ -105,7 +108,10 @@ class Trace:
         now = 0
         for number, (cycle, block) in enumerate(zip(self.arrive, self.block)):
             if not now <= cycle <= LATEST:
-                raise wrong(f"{self}, request {number}: arrives at {cycle}, before the last one")
+                raise wrong(
+                    f"{self}, request {number}: arrives at {cycle}; cycles are 0 to 2^40 and in order, "
+                    f"and the request before arrives at {now}"
+                )
             if not 0 <= block < made.blocks:
                 size = made.controller["request_bytes"]
                 raise wrong(

@@ -7,12 +7,12 @@
 Times are picoseconds. `latency` is the instant at which the last transfer has ended.
 """
 
-import csv
 import functools
+import math
 
 import lpn
 from lpn.command import grouped, table
-from lpn.runs import prepare
+from lpn.runs import prepare, read_csv
 
 from . import parts, rates
 from . import topology as topologies
@@ -159,14 +159,9 @@ def truth_rows(path):
     Columns: gen, lanes, mps, mrrs, rcb, rcb_chunks, size_bytes and the three bandwidths. The table
     counts payloads by the byte (`pad` 1), where the wire has words of 4.
     """
-    try:
-        with open(path, newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise lpn.Error("E-truth-file", f"cannot read {path}: {error}") from None
-    for number, row in enumerate(rows, 2):
+    for number, row in read_csv(path)[1]:
         try:
-            measured = [(kind, float(row[column])) for kind, column in _COLUMNS.items()]
+            measured = [(kind, _gbps(row[column])) for kind, column in _COLUMNS.items()]
             setting = _of_row(row)
         except KeyError as error:
             raise lpn.Error("E-truth-file", f"{path} has no column {error}") from None
@@ -174,6 +169,13 @@ def truth_rows(path):
             raise lpn.Error("E-truth-file", f"{path}, row {number}: {error}") from None
         for kind, gbps in measured:
             yield setting(kind), {}, gbps, kind
+
+
+def _gbps(text):
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise ValueError(f"a bandwidth must be a number above 0, got {text}")
+    return value
 
 
 def _of_row(row):
@@ -184,7 +186,12 @@ def _of_row(row):
         raise ValueError(f"generation {generation} with {lanes} lanes is not covered")
     if payload not in rates.PAYLOADS or size < 1:
         raise ValueError(f"payload {payload}, size {size}")
-    chunk = int(row["rcb"]) if int(row["rcb_chunks"]) else payload
+    rcb, chunks, most = int(row["rcb"]), row["rcb_chunks"].strip(), int(row["mrrs"])
+    if chunks not in ("0", "1") or most not in rates.PAYLOADS:
+        raise ValueError(f"rcb_chunks {chunks}, mrrs {most}")
+    if chunks == "1" and rcb not in (64, *rates.PAYLOADS):
+        raise ValueError(f"rcb {rcb}")
+    chunk = rcb if chunks == "1" else payload
     count = min(600, 60 * -(-4096 // size))
     # Each transfer begins at a multiple of all sizes, as the table has it.
     step = -(-size // 4096) * 4096
@@ -195,11 +202,7 @@ def _of_row(row):
             chunk=chunk,
             pad=1,
             links={"link": Link(generation=generation, lanes=lanes)},
-            devices={
-                "device": Device(
-                    "link", int(row["mrrs"]), 256, 2, (Jobs(kind, size, count, 0, step),)
-                )
-            },
+            devices={"device": Device("link", most, 256, 2, (Jobs(kind, size, count, 0, step),))},
             name=f"gen{generation} x{lanes} {payload} B {chunk} B {kind} {size} B",
         )
 

@@ -1,6 +1,6 @@
 """The serialiser's way to memory: what is written, byte queues, and the read port that all share."""
 
-from .tokens import Beat, Bytes, WORD_BYTES, Word
+from .tokens import Beat, Bytes, TAGS, WORD_BYTES, Word
 
 
 def writer(parts):
@@ -69,7 +69,7 @@ def reads(parts):
     """L1ReadMemHelper (l1shim_interface.scala) of each client and the read half of VME
     (VMESimple.scala), on a memory that answers in order, eight bytes per cycle."""
     net, outside = parts.net, parts.outside
-    tags = net.place("tags", init=16)  # RequestQueueDepth
+    tags = net.place("tags", init=TAGS)
     port = net.place("port", init=1)
     arrived = net.place("arrived", Beat, drain=True)
     landed = net.place("landed", Beat, drain=True)

@@ -8,7 +8,17 @@ clock by a latency of two more, since it leaves in one and arrives in another.
 import lpn
 from lpn import lib
 
-from .tokens import Beat, Beats, Item, PlacedItem, PlacedRead, PlacedWrite, WORD_BYTES, string_words
+from .tokens import (
+    Beat,
+    Beats,
+    Item,
+    PlacedItem,
+    PlacedRead,
+    PlacedWrite,
+    TAGS,
+    WORD_BYTES,
+    string_words,
+)
 
 __all__ = ["Latencies", "Ports", "strings_of"]
 
@@ -89,7 +99,9 @@ class Ports:
         self._strings = net.param("strings", 2**30, range=(0, 2**40))
         self._output = net.param("output", 2**31, range=(0, 2**45))
         window = net.param("write_window", 16, range=(1, 10**6))
-        self._reads, self._writes = lib.memory_port(net, "reads"), lib.memory_port(net, "writes")
+        self._reads, self._writes = (
+            lib.memory_port(net, name, open=True) for name in ("reads", "writes")
+        )
         self._window = net.place("write_window", init=window)
 
     def read(self, client, beats):
@@ -105,9 +117,13 @@ class Ports:
         }
 
     def piece(self, size):
+        def at(sum):
+            assert sum.total <= self._output - size, "the output goes below address 0"
+            return self._output - sum.total - size
+
         return {
             "beats": 2 if size == WORD_BYTES else 1,
-            "at": lambda sum: self._output - sum.total - size,
+            "at": at,
             "bytes": size,
             "id": 0,
         }
@@ -149,19 +165,23 @@ class Ports:
 
     def answered(self):
         clients = self._clients
+
+        def client(t):
+            assert t.id < strings_of(clients, clients), "the memory answers whom nobody asked for"
+            return t.id % clients
+
         self._net.transition(
             "return",
             take={"t": self._reads.responses},
             put=[
                 self._arrived.emit(
                     lambda t: lpn.select(t.bytes > 8, 2, 1),
-                    client=lambda t: lpn.select(
-                        t.id < clients, t.id, t.id - strings_of(0, clients)
-                    ),
+                    client=client,
                     last=lambda t, i: i == lpn.select(t.bytes > 8, 1, 0),
                 )
             ],
             delay=1,
+            servers=TAGS,
         )
 
 

@@ -6,6 +6,7 @@ import lpn
 
 
 WORD_BYTES = 16  # read, and written, at once
+TAGS = 16  # reads that the memory has not answered: RequestQueueDepth
 
 
 def string_words(bytes, skew):

@@ -62,6 +62,11 @@ def own_of(system) -> Own:
                 f"accelerator.round_trips: '{about.model}' has no parameter '{name}'; it has: "
                 f"{', '.join(net.params) or 'none'}",
             )
+        if name in dict(about.parameters):
+            raise wrong(
+                system,
+                f"accelerator.parameters and round_trips both say '{name}': leave one of them out",
+            )
     own = Own(model, net, {**net.bound, **trips})
     if about.model == "jpeg" and system.memory.model == "dram":
         raise wrong(
@@ -120,6 +125,12 @@ def _check_places(system, own):
     for place, size in own.outputs.items():
         if not isinstance(size, int) or size < 1:
             raise wrong(system, f"accelerator.outputs.{place} must be a number of bytes from 1 on")
+        if size > system.writes.buffer:
+            raise wrong(
+                system,
+                f"writes.buffer has {system.writes.buffer} bytes, less than a token of "
+                f"accelerator.outputs.{place}, {size}",
+            )
         if size % system.writes.bytes and (system.link.packets or system.memory.model == "dram"):
             raise wrong(
                 system,
@@ -145,6 +156,13 @@ def _check_places(system, own):
             "accelerator.finished says how many tokens of which done place end a job: a number or "
             f"the start place that has as many; {name}'s done places: {', '.join(done) or 'none'}",
         )
+    for place in own.outputs:
+        if place not in own.finished:
+            raise wrong(
+                system,
+                f"accelerator.outputs.{place} is not in accelerator.finished, but its writes end the job, "
+                "too: say how many of its tokens there are",
+            )
     for place, many in own.finished.items():
         if not isinstance(many, int) and many not in start:
             raise wrong(
@@ -162,12 +180,20 @@ def _jpeg(system, own):
             f"writes.bytes must divide {_ROW_BYTES}, got {size}: the decoder writes rows of 8 pixels of "
             "2 bytes",
         )
-    if system.accelerator.inputs or system.accelerator.outputs or system.accelerator.finished:
-        raise wrong(system, "jpeg is known: leave out accelerator.inputs, outputs and finished")
+    for key in ("inputs", "outputs", "finished", "round_trips"):
+        if getattr(system.accelerator, key):
+            raise wrong(system, f"jpeg is known: leave out accelerator.{key}")
+    row = _ROW_BYTES // size
+    if system.writes.outstanding % row:
+        raise wrong(
+            system,
+            f"writes.outstanding must be a multiple of {row}, got {system.writes.outstanding}: a row of 8 "
+            f"pixels is {row} writes of {size} bytes, which leave together",
+        )
     own.inputs = {"header": "size", "coded": 0}
     own.ahead = 2  # the block that is decoded and the one whose bits are in the bit buffer
     own.outputs = {"pixels": _ROW_BYTES * _ROWS}
-    own.pattern, own.packets = "pixels", _ROW_BYTES // size
+    own.pattern, own.packets = "pixels", row
     return own
 
 

@@ -185,7 +185,7 @@ class _Builder:
                 net.transition(
                     f"device.count.{place.name}",
                     take={"t": connect[place.name]},
-                    put=[self.ends],
+                    put=[self.ends] if place.name in own.finished else [],
                     servers=1,
                 )
 

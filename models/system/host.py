@@ -25,18 +25,21 @@ def driver(b):
         servers=1,
     )
     b.down.carry("doorbell", rung, doorbell, kind="posted", payload=4, type=Job, servers=1)
+    # One access to the registers at a time: a poll waits for the write before it.
+    b.registers = net.place("device.registers", init=1)
     b.busy, b.todo = net.place("device.busy"), net.place("reads.todo")
     b.started, b.ending = net.place("device.started", Job), net.place(
         "device.ending", Job, drain=True
     )
     net.transition(
         "device.start",
-        take={"job": doorbell},
+        take={"job": doorbell, "registers": b.registers},
         put=[
             b.started.forward("job"),
             b.ending.forward("job"),
             b.todo.emit(lambda job: job.reads),
             b.busy,
+            b.registers,
         ],
         delay=device.register_cycles * b.cycle,
         servers=1,
@@ -64,8 +67,8 @@ def _poll(b, waiting, done, request, answer):
         read, told = net.place(f"device.says_{says}"), net.place(f"host.told_{says}")
         net.transition(
             f"device.read_{says}",
-            take={"t": arrived, "busy": arc},
-            put=[read],
+            take={"t": arrived, "busy": arc, "registers": b.registers},
+            put=[read, b.registers],
             delay=b.system.device.register_cycles * b.cycle,
             servers=1,
         )

@@ -14,7 +14,7 @@ import os
 import lpn
 from lpn.command import grouped, table
 
-from . import system_file, truth
+from . import idle, system_file, truth
 from .accelerators import fill, own_of
 from .build import build
 from .fabric import add_traffic
@@ -60,7 +60,7 @@ class Configured:
         generation, lanes, max_payload, latency_ns: of [link]. read_bytes, outstanding_reads: of
         [reads]; write_bytes, outstanding_writes: of [writes]. open_page: 1 or 0, memory.page.
         guest_clock_ppm, rounds, setup_ns, command_ns: of [host]. in_dram: 1 or 0, where inputs and outputs
-        are, memory.input and memory.output.
+        are: those of memory.input and memory.output that something reads.
         earlier: 1 when the outputs of the inputs in its folder whose names stand before its own were
         written to the same buffer before, so that its lines are not in DRAM alone; the JPEG decoder, or
         a model with a function output_bytes(input). With accelerator.ports: 1 when the same accesses went
@@ -76,6 +76,11 @@ class Configured:
                 "in_dram is of DMA and of round_trips; accelerator.ports have a cache behind the edge, which "
                 "says what is in DRAM",
             )
+        sides = ("memory.input", "memory.output")
+        read = [key for key in sides if idle.of(self.system, key) is None]
+        if in_dram is not None and not read:
+            why = " and ".join(f"{key} is of {idle.of(self.system, key)}" for key in sides)
+            raise lpn.Error("E-param", f"in_dram sets what nothing would read: {why}; leave it out")
         page = None if open_page is None else "open" if open_page else "closed"
         where = None if in_dram is None else "dram" if in_dram else "behind"
         given = {
@@ -88,8 +93,7 @@ class Configured:
             "writes.bytes": write_bytes,
             "writes.outstanding": outstanding_writes,
             "memory.page": page,
-            "memory.input": where,
-            "memory.output": where,
+            **dict.fromkeys(read, where),
             "host.rounds": rounds,
             "host.guest_clock_ppm": guest_clock_ppm,
             "host.setup_ns": setup_ns,
@@ -97,6 +101,7 @@ class Configured:
         }
         system = self.system.changed(**{k: v for k, v in given.items() if v is not None})
         own = own_of(system)
+        idle.check(system)
         net = build(system, own, bool(earlier))
         net.system = system, own, bool(earlier)
         return net

@@ -44,6 +44,7 @@ class System:
     name: str = "system"
     folder: str = "."
     topology: topologies.Topology | None = None  # of link.topology
+    stated: frozenset = frozenset()  # keys that the file says, or -p: "reads.bytes"
 
     @property
     def tick(self) -> int | Fraction:
@@ -88,6 +89,7 @@ class System:
                 checked = found.metadata["check"](value, key)
                 part = replace(getattr(system, table), **{found.name: checked})
                 system = replace(system, **{table: part})
+            system = replace(system, stated=system.stated | set(settings))
             _check(system)
         except WrongValue as wrong:
             raise lpn.Error("E-system-file", f"{self.name}: {wrong}") from None
@@ -106,7 +108,7 @@ def read(path) -> System:
 def _system(data, path):
     if data.pop("model", "system") != "system":
         raise WrongValue('model must be "system"')
-    parts = {}
+    parts, stated = {}, set()
     for name, kind in _TABLES.items():
         table = data.pop(name, None)
         if table is None:
@@ -118,10 +120,12 @@ def _system(data, path):
         if not isinstance(table, dict):
             raise WrongValue(f"{name} must be a table, [{name}]")
         parts[name] = _part(kind, name, dict(table))
+        stated |= {f"{name}.{key}" for key in table}
     for name in data:
         raise WrongValue(f"there is an unknown '{name}'; known: model, {', '.join(_TABLES)}")
     system = System(
         **parts,
+        stated=frozenset(stated),
         name=os.path.splitext(os.path.basename(path))[0],
         folder=os.path.dirname(path) or ".",
     )
@@ -164,14 +168,6 @@ def _check(system):
             f"reads.bytes and writes.bytes must be at most link.max_payload, "
             f"{system.link.max_payload} bytes: a request is one packet"
         )
-    memory = system.memory
-    if memory.model == "dram":
-        unread = ("cache_lines", "activate", "access", "precharge", "page", "row_bytes", "banks")
-        for key in _stated(memory, unread):
-            raise WrongValue(
-                f'memory.{key} is of memory.model = "latency"; with "dram" the part says it: leave it '
-                "out, and see memory.part"
-            )
     if system.accelerator.round_trips and system.accelerator.outputs:
         raise WrongValue(
             "accelerator.round_trips is for nets with a memory of their own: no outputs"
@@ -182,15 +178,12 @@ def _check(system):
 def _check_ports(system):
     """What a net with a memory of its own needs of a DRAM controller, and the other way round."""
     about, memory, link = system.accelerator, system.memory, system.link
-    of_ports = ("read_packet", "behind_bytes", "behind_ways")
     if not about.ports:
         if memory.model == "dram" and about.round_trips:
             raise WrongValue(
                 'accelerator.round_trips is a fixed latency, which memory.model = "dram" has not; leave '
                 "out memory.model, or join the net by accelerator.ports"
             )
-        for key in _stated(memory, of_ports):
-            raise WrongValue(f"memory.{key} is of accelerator.ports, which are not there")
         return
     if memory.model != "dram":
         raise WrongValue(
@@ -209,9 +202,6 @@ def _check_ports(system):
         raise WrongValue(
             "accelerator.ports are all that the net reads and writes: no outputs, and 0 bytes of inputs"
         )
-    for table, names in (("memory", ("input", "output")), ("reads", None), ("writes", None)):
-        for key in _stated(getattr(system, table), names):
-            raise WrongValue(f"{table}.{key} is of DMA, which a net with accelerator.ports has not")
     sets = memory.behind_sets
     if (
         sets < 1
@@ -228,16 +218,12 @@ def _check_ports(system):
         )
 
 
-def _stated(table, names=None):
-    """The keys of fields of these names, None: of any, that differ from their defaults."""
-    found = [key for key in fields(table) if names is None or key.name in names]
-    return [name_of(key) for key in found if getattr(table, key.name) != key.default]
-
-
 def _check_topology(system):
     """That the accelerator has its place in the topology, and each fact one."""
     link, topology, reads, writes = system.link, system.topology, system.reads, system.writes
-    for key in _stated(link, ("latency", "generation", "lanes", "max_payload")):
+    for key in ("latency_ns", "generation", "lanes", "max_payload"):
+        if f"link.{key}" not in system.stated:
+            continue
         raise WrongValue(
             f"link.{key} is of a link without a topology; {link.topology} says it: leave it out"
         )

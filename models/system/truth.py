@@ -1,9 +1,9 @@
 """Rows of measured durations: ../shared/truth/system."""
 
-import csv
 import re
 
 import lpn
+from lpn.runs import read_csv
 
 __all__ = ["TICK", "jpeg_rows", "protoacc_rows"]
 
@@ -46,17 +46,12 @@ def protoacc_rows(path, ports):
 
 def _rows(path, columns):
     """(number, row) of a CSV file that has these columns."""
-    with open(path, newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        found = set(reader.fieldnames or ())
-        if not set(columns) <= found:
-            raise lpn.Error(
-                "E-truth-file", f"{path} has no columns {', '.join(columns)}: {_hint(found)}"
-            )
-        for number, row in enumerate(reader, 1):
-            if None in row.values():
-                raise lpn.Error("E-truth-file", f"{path}, row {number} is cut off")
-            yield number, row
+    found, rows = read_csv(path)
+    if not set(columns) <= set(found):
+        raise lpn.Error(
+            "E-truth-file", f"{path} has no columns {', '.join(columns)}: {_hint(set(found))}"
+        )
+    yield from rows
 
 
 def _hint(found):

@@ -83,12 +83,13 @@ def parse_json(text: str | bytes, what: str, code: str = "E-input") -> Any:
 
 
 def read_json(path: str | os.PathLike[str], code: str = "E-input", what: str = "not JSON") -> Any:
-    """The data of a JSON file. `what`: how messages call a file that is none. Raises Error `code`
-    with the file's name for one that cannot be read, and as parse_json.
+    """The data of a JSON file, packed or not. `what`: how messages call a file that is none. Raises Error
+    `code` with the file's name for one that cannot be read, and as parse_json.
     """
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = unpacked(path)
+    except ValueError as error:
+        raise without_place(code, str(error)) from None
     except OSError as error:
         raise without_place(code, f"cannot read {os.fspath(path)}: {error.strerror}") from None
     return parse_json(data, f"{os.fspath(path)} is {what}", code)

@@ -10,9 +10,11 @@ import signal
 
 import lpn
 import pytest
+from lpn import lib
 
 from lpn.proofs import question, tried
 from lpn.proofs.certificate import check
+from lpn.runs import Model, prepare
 
 from _round_robin import by_free_counts
 
@@ -257,3 +259,35 @@ def test_what_cannot_be_run_in_time_has_a_bound_by_states(monkeypatch):
     assert answer.states and answer.verdict == "optimal" and answer.upper == truth.upper
     assert any("and " in note and " inputs were run" in note for note in answer.notes)
     assert check(json.loads(json.dumps(answer.certificate))).holds
+
+
+@pytest.mark.parametrize("options", [{}, {"tries": 0}], ids=["every input", "states"])
+def test_when_done_tokens_of_two_outputs_come(options):
+    """Which output has the k-th depends on the input, within a class: it was refused."""
+
+    class Word(lpn.Token):
+        to: lpn.Int[0, 1]
+        cycles: lpn.Int[1, 3]
+
+    net = lpn.Net("switch")
+    inputs = [net.place(f"in{k}", Word, start=True) for k in range(2)]
+    outputs = [net.place(f"out{k}", Word, done=True, sink=True) for k in range(2)]
+    lib.crossbar(net, "bar", inputs, outputs, lambda t: t.to, delay=lambda t: t.cycles, queue=1)
+    space = lpn.InputSpace(net)
+    for k in range(2):
+        space.tokens(f"in{k}", 2 if k else 1)
+    times = [[], [], []]
+    for tokens in itertools.product(itertools.product((0, 1), (1, 2, 3)), repeat=3):
+        marking = lpn.Marking(net)
+        marking.add_rows("in0", tokens[:1])
+        marking.add_rows("in1", tokens[1:])
+        ready = prepare(Model("switch", net), marking, engine="interp")
+        found = ready.run(collect=["out0", "out1"]).collected.values()
+        for k, t in enumerate(sorted(t for _, at in found for t in at)):
+            times[k].append(t)
+    for k, of in enumerate(times, 1):
+        for ask, best in ((lpn.maximize, max), (lpn.minimize, min)):
+            answer = ask(space, f"completion({k})", **options)
+            assert (answer.verdict, answer.lower, answer.upper) == ("optimal", best(of), best(of))
+        assert lpn.prove(space, f"completion({k}) <= {max(of)}", **options).verdict == "proved"
+        assert lpn.prove(space, f"completion({k}) < {max(of)}", **options).verdict == "refuted"

@@ -268,7 +268,8 @@ std::string check_measure(const Net& net, Partition& p, const Runs& runs, const 
     }
   } catch (const Error& error) {
     ++tally.refused_measures;
-    return error.code() == "E-measure" ? "" : fmt::format("{}: {}", q.name, error.what());
+    const bool refused = error.code() == "E-measure" || error.code() == "E-partition";
+    return refused ? "" : fmt::format("{}: {}", q.name, error.what());
   }
   bool known = true;
   for (const auto& [input, ran] : runs) {

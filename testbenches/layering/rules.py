@@ -44,7 +44,8 @@ FLOORS = {
     "python/lpn": [
         ["source", "interrupt", "words"],
         ["errors"],
-        ["authoring", "json_file", "plots", "parallel", "toml_file"],
+        ["json_file"],
+        ["authoring", "csv_file", "plots", "parallel", "toml_file"],
         ["lib", "spaces", "captures", "traffic"],
         ["runs"],
         ["command", "sweeps", "tuning", "pages", "proofs", "waves"],

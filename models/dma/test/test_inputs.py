@@ -77,7 +77,34 @@ WRONG = [
         {"design": "axi_crossbar", "masters": [{"reads": [{"addr": 2**17, "beats": 1}]}, {}]},
         "'addr' must be a whole number 0..131071, got 131072",
     ),
+    # What nothing read had no effect.
+    ({**descriptor(), "descriptor": []}, "there is no 'descriptor'; known are: run, design, con"),
+    ({**descriptor(), "masters": []}, "there is no 'masters'; known are: run, design, config"),
+    (descriptor(wait=1), "descriptor 0: there is no 'wait'; known are: gap, addr, write_addr, len"),
+    (
+        {"design": "axi_dma_rd", "descriptors": [{"addr": 0, "len": 4, "write_addr": 8}]},
+        "descriptor 0: 'write_addr' is of axi_cdma; leave it out",
+    ),
+    (config(stream_active=[1, 2]), "'stream_active' is of axi_dma_rd and axi_dma_wr; leave it out"),
+    (config(memory_latency=9), "'memory_latency' is not of the memory 'axi_ram'; leave it out"),
+    (
+        config(memory="delay", memory_latency=9, ram_pipeline_output=1),
+        "'ram_pipeline_output' is not of the memory 'delay'; leave it out",
+    ),
+    ({"design": "axi_fifo", "masters": [{"read": []}]}, "master 0: there is no 'read'; known are"),
+    (
+        {"design": "axi_fifo", "masters": [{"reads": [{"addr": 0, "beats": 1, "at": 3}]}]},
+        "reads 0: there is no 'at'; known are: t, addr, beats, id",
+    ),
 ]
+
+
+def test_two_runs_of_one_name_are_refused(tmp_path):
+    """The first of them was run."""
+    path = tmp_path / "runs.jsonl"
+    path.write_text(2 * (json.dumps({"run": "a", **descriptor()}) + "\n"))
+    with pytest.raises(lpn.Error, match="has 2 runs 'a'; give each a name of its own"):
+        runs.prepare(MODEL, f"{path}#a", {}, "interp")
 
 
 @pytest.mark.parametrize("given, text", WRONG, ids=range(len(WRONG)))

@@ -1,6 +1,8 @@
 """A controller: cycles by hand, controllers of one's own, what is refused."""
 
+import gzip
 import json
+import lzma
 import random
 
 import pytest
@@ -137,6 +139,17 @@ def test_the_known_hang_is_said(tmp_path):
 CHANNEL, BANK, HBM_ROW = 64 << 5, 64 << 6, 64 << 10
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress], ids=["gzip", "xz"])
+def test_a_packed_trace(tmp_path, pack):
+    """It was "no JSON: byte 1 is not UTF-8"; one that is cut off is refused by its name."""
+    data = json.dumps({"controller": "ddr4", "requests": [[5, "R", 0]]}).encode()
+    (tmp_path / "trace.json.xz").write_bytes(pack(data))
+    assert times(str(tmp_path / "trace.json.xz")) == ([5], [7 + 22 + 26])
+    (tmp_path / "trace.json.xz").write_bytes(pack(data)[:-9])
+    with pytest.raises(lpn.Error, match="trace.json.xz is no whole"):
+        times(str(tmp_path / "trace.json.xz"))
+
+
 def test_two_channels(tmp_path):
     # Each has its own commands; one request is accepted a cycle.
     requests = [[0, "R", 0], [0, "R", CHANNEL], [0, "R", BANK]]
@@ -177,8 +190,12 @@ def test_a_controller_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     "requests, controller, said",
     [
-        ([[0, "R", 0]], "hbm3", "controller 'hbm3' is not modelled; there are ddr4"),
-        ([[5, "R", 0], [4, "R", 64]], "ddr4", "request 1: arrives at 4, before the last one"),
+        ([[0, "R", 0]], "hbm3", "trace.json: controller 'hbm3' is not modelled; there are ddr4"),
+        (
+            [[5, "R", 0], [4, "R", 64]],
+            "ddr4",
+            "request 1: arrives at 4; cycles are 0 to 2^40 and in or",
+        ),
         ([[-1, "R", 0]], "ddr4", "request 0: arrives at -1"),
         ([[0, "R", -64]], "ddr4", "17179869184 bytes, not the address -64"),
         ([[0, "R", 2**34]], "ddr4", "17179869184 bytes, not the address 17179869184; take"),
@@ -243,6 +260,64 @@ def test_a_wrong_trace(tmp_path, requests, controller, said):
     ],
 )
 def test_a_wrong_controller(tmp_path, text, said):
+    refused(tmp_path, text, said)
+
+
+SAME = """[rules]
+same = [
+  ["WR", "PRE", "CWL + burst + tWR"],
+  ["RD", "PRE", "tRTP"],
+  ["ACT", "ACT", "tRAS + tRP"],
+  ["ACT", "RD RDA WR WRA", "tRCD"],
+  ["ACT", "PRE", "tRAS"],
+  ["PRE", "ACT", "tRP"],
+  MORE
+]
+"""
+KEEPS = "a controller does not keep"
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (SAME.replace("MORE", '["WR", "ACT", "500"]'), f"{KEEPS} 500 cycles from WR to ACT by a rule of"),
+        (SAME.replace("MORE", '["PRE", "RD", "500"]'), f"{KEEPS} 500 cycles from PRE to RD by a rule of"),
+        (SAME.replace("MORE", '["REF", "REF", "9999"]'), f"{KEEPS} 9999 cycles from REF to REF by a rul"),
+        ('[rules]\nother_rank = [["REF", "REF", "600"]]', f"{KEEPS} 600 cycles from REF to REF by a rule"),
+        ('[rules]\nany = [["PRE", "REF", "600"]]', f"{KEEPS} 600 cycles from PRE to REF by a rule of 'any'"),
+        ('[buses]\nrows = ["ACT", "PRE"]', "a controller does not read [buses]: commands share one bus"),
+        ('[round]\norder = "any"', "a controller does not read [round]: it refreshes all banks of a"),
+        ('refresh = "device"', "refresh is 'device', and there are 2 of rank; a controller refresh"),
+    ],
+)  # fmt: skip
+def test_a_rule_that_the_net_would_pass_over_is_refused(tmp_path, text, said):
+    """Such rules had no effect."""
+    top = text.startswith("refresh")
+    refused(
+        tmp_path, f'{text if top else ""}\nbase = "controllers/ddr4"\n{"" if top else text}', said
+    )
+
+
+def test_a_rule_that_follows_from_others_is_none_to_refuse(tmp_path):
+    text = 'base = "controllers/ddr4"\n' + SAME.replace(
+        "MORE", '["WR", "ACT", "CWL + burst + tWR + tRP"]'
+    )
+    (tmp_path / "mine.toml").write_text(text)
+    assert times(written(tmp_path, [[5, "R", 0]], "mine.toml")) == ([5], [7 + 22 + 26])
+
+
+def test_a_standard_becomes_a_controller(tmp_path):
+    """tREFI, CL and burst, which no rule of it names, were "used nowhere"."""
+    (tmp_path / "mine.toml").write_text(
+        'base = "ddr3"\n[organisations]\nfull = { rank = 1, bank = 8 }\n'
+        '[controller]\npage = "open"\nrequest_bytes = 64\n'
+        'address = [["column", 7], ["rank", 0], ["bank", 3], ["row", 12]]\n'
+        "[parameters]\nCL = 10\nburst = 4\ntREFI = 6240\n"
+    )
+    assert times(written(tmp_path, [[5, "R", 0]], "mine.toml")) == ([5], [7 + 10 + 14])
+
+
+def refused(tmp_path, text, said):
     (tmp_path / "mine.toml").write_text(text)
     with pytest.raises(lpn.Error) as error:
         MODEL.module.net_of(written(tmp_path, [[0, "R", 0]], "mine.toml"))

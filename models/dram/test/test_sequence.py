@@ -161,9 +161,9 @@ def test_a_part_of_ones_own(tmp_path):
         ('base = "ddr4"\n[rules]\nany = [["ACT", "ACT", "tRP ** 2"]]', "cannot compute"),
         ('base = "ddr4"\n[rules]\nany = [["ACT", "ACT", "1", "odd"]]', "not described: odd"),
         ('base = "ddr4"\ncorrected = ["all"]', "has no deviation 'all'"),
-        ('base = "ddr4"\n[buses]\nrow = 3', "is not described as"),
-        ('base = "ddr4"\n[windows]\ntFAW = 22', "window tFAW must have"),
-        ('base = "ddr4"\n[round]\nsize = 3', "round must have order"),
+        ('base = "ddr4"\n[buses]\nrow = 3', "buses.row must be a list of commands"),
+        ('base = "ddr4"\n[windows]\ntFAW = 22', "windows.tFAW must be a table"),
+        ('base = "ddr4"\n[round]\nsize = 3', "unknown 'size' in [round]; known are order"),
         (
             'base = "ddr4"\n[organisations]\nfull = { rank = 8, bank_group = 8, bank = 8 }',
             "has 3120 commands",

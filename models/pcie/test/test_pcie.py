@@ -246,3 +246,28 @@ def test_the_largest_payload_is_no_parameter_of_a_net():
     """Rates of links follow from it, which stayed as they were where it alone was set."""
     net = model.net_of(DEMO)
     assert "root.completions" in net.params and "max_payload" not in net.params
+
+
+ROWS = "gen,lanes,mps,mrrs,rcb,rcb_chunks,size_bytes,write_eff_gbps,read_eff_gbps,rw_rx_eff_gbps"
+
+
+@pytest.mark.parametrize(
+    "row, said",
+    [
+        ("gen1,x1,128,512,64,0,64,nan,1,1", "row 2: a bandwidth must be a number above 0, got nan"),
+        ("gen1,x1,128,512,64,0,64,1,0,1", "row 2: a bandwidth must be a number above 0, got 0"),
+        ("gen1,x1,128,512,64,0,64,1,-1,1", "row 2: a bandwidth must be a number above 0, got -1"),
+        ("gen1,x1,128,512,64,0,64,1,1", "row 2: there is no value of rw_rx_eff_gbps"),
+        ("gen1,x1,128,512,64,0,64,1,1,1,1", "row 2: the row has more cells than the header, 10"),
+        ("gen1,x1,128,300,64,0,64,1,1,1", "row 2: rcb_chunks 0, mrrs 300"),
+        ("gen1,x1,128,512,96,1,64,1,1,1", "row 2: rcb 96"),
+        ("gen1,x1,128,512,64,2,64,1,1,1", "row 2: rcb_chunks 2, mrrs 512"),
+    ],
+)
+def test_rows_of_bandwidths_that_are_damaged(tmp_path, row, said):
+    """A bandwidth that is no number counted as measured, a request size of no device as one."""
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{ROWS}\n{row}\n")
+    with pytest.raises(lpn.Error) as refused:
+        list(lpn.load("pcie").module.truth_rows(path))
+    assert refused.value.code == "E-truth-file" and said in str(refused.value)

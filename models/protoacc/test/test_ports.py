@@ -44,7 +44,7 @@ def random_batches(module):
         yield module.Batch("random", module.messages_of(trees))
 
 
-def around(model, latency, write=0):
+def around(model, latency, write=0, output=OUTPUT):
     """The serialiser in a net that answers its reads after so many cycles, and its writes."""
     inner = model.net(ports=1)
     net = lpn.Net("around")
@@ -60,7 +60,7 @@ def around(model, latency, write=0):
             delay=delay,
         )
     completed = net.place("completed", done=True, sink=True)
-    given = {"strings": STRINGS, "output": OUTPUT}
+    given = {"strings": STRINGS, "output": output}
     net.instance(inner, "own", {**connect, "completed": completed}, given)
     return inner, net
 
@@ -185,3 +185,24 @@ def test_an_output_that_goes_below_address_0_is_refused(model):
     net.bound = {"output": 16}
     with pytest.raises(ValueError, match="output is 16, from which .* bytes are written downwards"):
         model.module.traffic(str(DEMO / "two_items.json"), net, 64)
+
+
+def test_the_net_with_open_ports_is_checked_without_a_warning(model):
+    """`lpn check` said that the ports are never filled, and that the output may go below address 0."""
+    assert list(model.net(ports=1)._core.lint()) == []
+
+
+@pytest.mark.parametrize(
+    "output, id, said",
+    [
+        (16, 0, "the output goes below address 0"),
+        (OUTPUT, 16, "the memory answers whom nobody asked for"),
+    ],
+)
+def test_what_no_memory_does_ends_the_run(model, output, id, said):
+    inner, net = around(model, 10, output=output)
+    marking = tokens(inner, net, str(DEMO / "two_items.json"), model)
+    if id:
+        marking.add("reads.responses", address=0, bytes=8, write=False, id=id)
+    with pytest.raises(lpn.Error, match=said):
+        lpn.simulate(net, marking, engine="interp")

@@ -44,6 +44,8 @@ address = [["column", 7], ["channel", 1], ["bank_group", 2], ["bank", 2], ["rank
 def system(folder, part="ddr4", outputs="outputs = {out = 1024}", **changed):
     (folder / "unit.py").write_text(UNIT)
     text = FILE.replace("PART", part).replace("OUTPUTS", outputs)
+    if not outputs:
+        text = text.replace("[writes]\nbytes = 64\n", "")
     for old, new in changed.items():
         text = text.replace(f"{old} = ", f"{old} = {new} # ")
     file = folder / "board.toml"
@@ -112,8 +114,8 @@ def test_what_a_controller_says_itself_is_refused(tmp_path):
         system(tmp_path).net(open_page=0)
     assert refused.value.code == "E-system-file"
     assert (
-        'board: memory.page is of memory.model = "latency"; with "dram" the part says it: leave it '
-        "out, and see memory.part"
+        'board: memory.page is of memory.model = "latency"; with "dram" the part says it, see '
+        "memory.part: leave it out"
     ) in str(refused.value)
 
 

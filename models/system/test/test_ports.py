@@ -282,7 +282,7 @@ PORTS = 'ports = {loads = "read", stores = "write"}'
             "memory.behind_bytes is 0: with accelerator.ports it is behind_way",
         ),
         ("behind_bytes = 512", "behind_bytes = 384", "s, 2, times line, 64, times a power of two"),
-        (PORTS, "", "memory.read_packet_ns is of accelerator.ports, which are not there"),
+        (PORTS, "", "memory.behind_bytes is of accelerator.ports, which are not there"),
         ("{go = 0}", "{go = 8}", "are all that the net reads and writes: no outputs, and 0 bytes"),
         (PORTS, PORTS + '\nround_trips = {x = "read"}', "round_trips.x is 'read', a fixed latency"),
         ("hit_ns = 9", "hit_ns = 1", "memory.hit_ns has packet_ns and read_packet_ns in it"),

@@ -36,6 +36,7 @@ behind_ns = 11
 input = "behind"
 output = "behind"
 """
+INTERRUPT = 'wait = "interrupt"\ninterrupt_ns = 7\n'
 
 
 def write(folder, text=FILE, sizes="64"):
@@ -89,7 +90,7 @@ def test_accepted_ends_before_the_answer(tmp_path):
 
 
 def test_polls_see_the_end_at_the_next_read(tmp_path):
-    text = FILE.replace('wait = "interrupt"\n', "")
+    text = FILE.replace(INTERRUPT, "")
     idle = BELL + READ + WORK + WRITE + 2
     poll = 30 + 100 + 2 + 100 + 20
     arrives = 30 + 30 + 100  # the first read, at the device
@@ -168,7 +169,7 @@ def several(input, number):
 
 
 def test_a_device_that_never_ends_is_a_run_that_stalls(tmp_path):
-    text = FILE.replace('wait = "interrupt"\n', "polls = 50\n").replace(
+    text = FILE.replace(INTERRUPT, "polls = 50\n").replace(
         'finished = {out = "blocks"}', "finished = {out = 2}"
     )
     times, run = ran(tmp_path, text)
@@ -178,6 +179,7 @@ def test_a_device_that_never_ends_is_a_run_that_stalls(tmp_path):
 
 def test_a_net_with_a_memory_of_its_own_gets_round_trips(tmp_path):
     text = FILE.replace("outputs = {out = 64}\n", "round_trips = {wait = 'read'}\n")
+    text = text.replace('output = "behind"\n', "")
     path = write(tmp_path, text)
     unit = UNIT.replace("blocks = net.place", 'wait = net.param("wait", 3)\n    blocks = net.place')
     (tmp_path / "unit.py").write_text(unit.replace("delay=10", "delay=wait"))
@@ -232,6 +234,8 @@ def test_a_token_of_an_output_is_whole_writes(tmp_path, table):
     """A token of 4 bytes went over the link, and into the DRAM, as the 64 of a write."""
     head = table.split("\n", 1)[0]
     text = FILE.replace(head, table, 1).replace("{out = 64}", "{out = 4}")
+    if "dram" in table:
+        text = text[: text.index("input = ")]
     assert ran(tmp_path, text, write_bytes=4)[0]
     with pytest.raises(lpn.Error, match="writes.bytes must divide accelerator.outputs.out, 4, got"):
         lpn.load(write(tmp_path, text)).net()
@@ -371,7 +375,11 @@ def test_a_joined_net_takes_its_own_cycles(tmp_path, name, file):
         lines = [line for line in text.splitlines() if not line.startswith(("ports", "parameters"))]
         text = "\n".join(lines).replace("{command_", '{read_latency = "read", command_')
         text = text[: text.index("[memory]")] + '[memory]\nhit_ns = 8.75\ninput = "behind"\n'
-    text = text.replace('wait = "poll"\n', "").replace("rounds = 10", "rounds = 1")
+    text = (
+        text.replace('wait = "poll"\n', "")
+        .replace("pause_ns = 5000", "")
+        .replace("rounds = 10", "rounds = 1")
+    )
     (tmp_path / "system.toml").write_text(text.replace("[host]", '[host]\nwait = "interrupt"'))
     input = ROOT / "models" / name / "demo" / file
     model, alone = lpn.load(str(tmp_path / "system.toml")), lpn.load(name)

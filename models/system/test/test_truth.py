@@ -1,5 +1,7 @@
 """Rows of measured durations that are damaged, and settings out of range."""
 
+import gzip
+import lzma
 import os
 
 import lpn
@@ -11,14 +13,14 @@ HEAD = "image,rtl_ns,rtl_quantised\n"
 @pytest.mark.parametrize(
     "text, said",
     [
-        (HEAD + "0,17\n", "truth.csv, row 1 is cut off"),
+        (HEAD + "0,17\n", "truth.csv, row 2: there is no value of rtl_quantised"),
         (
             HEAD + "0,17,0\n1,nan,0\n",
-            "truth.csv, row 2: rtl_ns must be a whole number of ns, got 'nan'",
+            "truth.csv, row 3: rtl_ns must be a whole number of ns, got 'nan'",
         ),
-        (HEAD + "0,-5,0\n", "truth.csv, row 1: rtl_ns must be a whole number of ns, got '-5'"),
+        (HEAD + "0,-5,0\n", "truth.csv, row 2: rtl_ns must be a whole number of ns, got '-5'"),
         (HEAD + "0," + "9" * 5000 + ",0\n", "got '" + "9" * 40 + "...'"),
-        (HEAD + "0,17,7\n", "truth.csv, row 1: rtl_quantised must be 0 or 1, got '7'"),
+        (HEAD + "0,17,7\n", "truth.csv, row 2: rtl_quantised must be 0 or 1, got '7'"),
         (
             "image,ns\n0,1\n",
             "truth.csv has no columns image, rtl_ns, rtl_quantised: durations of the",
@@ -31,6 +33,18 @@ def test_damaged_rows_are_refused(tmp_path, text, said):
     with pytest.raises(lpn.Error) as refused:
         list(lpn.load("system").module.truth_rows(str(path)))
     assert refused.value.code == "E-truth-file" and said in str(refused.value)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress], ids=["plain", "gzip", "xz"])
+def test_a_packed_table_and_one_with_a_byte_order_mark(tmp_path, pack):
+    """They had "no columns image, rtl_ns"."""
+    path = tmp_path / "truth.csv"
+    path.write_bytes(pack(b"\xef\xbb\xbf" + HEAD.encode() + b"0,17,0\r\n"))
+    assert list(lpn.load("system").module.truth_rows(path)) == [("0.jpg", {"earlier": 1}, 17, None)]
+    if pack is not bytes:
+        path.write_bytes(path.read_bytes()[:-7])
+        with pytest.raises(lpn.Error, match="truth.csv is no whole"):
+            list(lpn.load("system").module.truth_rows(path))
 
 
 PROTOACC = "bench,accelerator,run,ns_per_iteration,quantised\n"
@@ -73,7 +87,7 @@ def test_a_memory_without_a_cache_has_had_no_earlier_run(tmp_path):
         (
             DEMO,
             PROTOACC + "bench1,rtl,x,17,0\n",
-            "row 1: run must be a whole number of runs, got 'x'",
+            "row 2: run must be a whole number of runs, got 'x'",
         ),
         (DEMO, PROTOACC + "bench1,rtl,1,-17,0\n", "ns_per_iteration must be a whole number of ns"),
     ],

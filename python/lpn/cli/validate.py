@@ -31,7 +31,7 @@ from ..command import (
     table,
 )
 from ..errors import Error, mistake, refusal, without_place
-from ..json_file import unpacked
+from ..csv_file import read_csv
 from ..runs import load, prepare
 
 
@@ -232,22 +232,7 @@ def _from_other(rows_of, path):
 
 
 def _from_csv(row_of, path):
-    import csv
-    import io
-
-    try:
-        text = unpacked(path).decode("utf-8-sig")
-        reader = csv.DictReader(io.StringIO(text, newline=""))
-        rows = [(reader.line_num, row) for row in reader]
-    except OSError as error:
-        raise mistake("E-input", f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        said = f"{path} is not a CSV file: byte {error.start} is not UTF-8"
-        raise mistake("E-truth-file", said) from None
-    except csv.Error as error:
-        raise mistake("E-truth-file", f"{path} is not a CSV file: {error}") from None
-    except ValueError as error:  # a packed file that is cut or damaged
-        raise mistake("E-truth-file", str(error)) from None
+    columns, rows = read_csv(path)
     if not rows:
         raise mistake("E-truth-file", f"{path} has no rows below its header")
     for number, row in rows:
@@ -256,11 +241,10 @@ def _from_csv(row_of, path):
         except KeyError as error:
             raise mistake(
                 "E-truth-file",
-                f"{path} has no column {error}; its columns are: "
-                f"{', '.join(reader.fieldnames)}",
+                f"{path} has no column {error}; its columns are: " f"{', '.join(columns)}",
             ) from None
         except (ValueError, TypeError) as error:
-            reason = _wrong_cell(row, reader.fieldnames, error)
+            reason = _wrong_cell(row, columns, error)
             raise mistake("E-truth-file", f"{path}, row {number}: {reason}") from None
 
 

@@ -23,8 +23,9 @@ def crossbar(
 
     `to`: a function of the arc `t`: the number of its output, from 0. A token holds its input and its
     output for `delay` (cycles, or a function of the arc `t`); one whose output is busy holds up those
-    behind it. `queue`: so many tokens of an input wait for each output instead (virtual output
-    queues), and do not. `grant`: the arbiter of each output, round_robin or priority. `credit`: a
+    behind it. `queue`: so many tokens of an input, the one under way among them, are with each output
+    instead (virtual output queues): an input sends to several outputs at once, and a token whose queue is
+    full holds up those behind it. `grant`: the arbiter of each output, round_robin or priority. `credit`: a
     place per output, of whose tokens each grant takes one. `last`: a condition of the arc `t`; an
     output stays with an input until a token meets it. A token whose `to` is no output stays, and the
     run stalls. Returns `outputs`.

@@ -36,9 +36,14 @@ class MemoryPort:
     responses: Place
 
 
-def memory_port(net, name) -> MemoryPort:
-    """A port, with the places `name.requests` and `name.responses`."""
-    return MemoryPort(net.place(f"{name}.requests", Access), net.place(f"{name}.responses", Access))
+def memory_port(net, name, open=False) -> MemoryPort:
+    """A port, with the places `name.requests` and `name.responses`. `open`: of a net that is a part, whose
+    memory is joined by `net.instance`; alone, requests stay in it, and a workload may give answers.
+    """
+    return MemoryPort(
+        net.place(f"{name}.requests", Access, sink=open),
+        net.place(f"{name}.responses", Access, start=open),
+    )
 
 
 def whole(name, what, value, least, most=2**40):

@@ -168,7 +168,9 @@ class Goals:
             if atom[0] == "stall":
                 return measured.stall(number[atom[1]], self._net[atom[2]]._number)
         except _lpn.Error as error:
-            raise mistake("E-property", f"{text_of(atom)}: {error}") from None
+            # What a class does not tell, states or a run of every input may.
+            code = error.code if error.code == "E-partition" else "E-property"
+            raise mistake(code, f"{text_of(atom)}: {error}") from None
         terms, shift = (
             self._core.variables,
             -self._core.variables.bounds(None, interface)[0],

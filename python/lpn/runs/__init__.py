@@ -6,6 +6,7 @@ Tools import from here: `from lpn.runs import prepare`.
 
 from ..authoring.net import parameter_values
 from ..captures import Capture, capture_of, is_capture, read_capture, write_capture
+from ..csv_file import read_csv
 from ..json_file import json_data, json_lines, read_json, unpacked
 from ..toml_file import WrongValue, one_of, picoseconds, read_toml, toml_data, whole
 from .batch import run_batch
@@ -38,6 +39,7 @@ __all__ = [
     "picoseconds",
     "prepare",
     "read_capture",
+    "read_csv",
     "read_json",
     "read_toml",
     "run_batch",

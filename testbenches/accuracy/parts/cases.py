@@ -64,7 +64,12 @@ def arbiter(draw):
     return net, marking, out
 
 
-def crossbar(draw):
+def queued_crossbar(draw):
+    """As crossbar, with queues of an input for each output."""
+    return crossbar(draw, draw.randint(1, 4))
+
+
+def crossbar(draw, each=None):
     """Up to four inputs and three outputs; one head per input; credits and bursts, or neither."""
     n, m, fair = draw.randint(1, 4), draw.randint(1, 3), draw.random() < 0.5
     net = lpn.Net("crossbar")
@@ -86,7 +91,15 @@ def crossbar(draw):
             net.transition(f"end{k}", take={"t": targets[k]}, put=put)
     grant = lib.round_robin if fair else lib.priority
     lib.crossbar(
-        net, "xbar", inputs, targets, lambda t: t.port, delay=lambda t: t.n, grant=grant, **options
+        net,
+        "xbar",
+        inputs,
+        targets,
+        lambda t: t.port,
+        delay=lambda t: t.n,
+        grant=grant,
+        queue=each,
+        **options,
     )
     queues, marking = [], lpn.Marking(net)
     for k in range(n):
@@ -99,7 +112,11 @@ def crossbar(draw):
         queues.append(queue)
         rows = [(d, o, int(last)) for _, o, d, last in queue]
         marking.add_rows(f"q{k}", rows, at=[a for a, *_ in queue])
-    return net, marking, [(t, o) for t, _, o in independent.crossbar(queues, m, fair, **about)]
+    if each is None:
+        out = independent.crossbar(queues, m, fair, **about)
+    else:
+        out = independent.queued_crossbar(queues, m, fair, each, **about)
+    return net, marking, [(t, o) for t, _, o in out]
 
 
 def bursts(draw):
@@ -315,12 +332,23 @@ def cache(draw):
     return net, marking, sorted((t, k) for k, t in enumerate(answers))
 
 
-CASES = [arbiter, crossbar, bursts, path, clock_crossing, reorder_buffer, dma, interconnect, cache]
+CASES = [
+    arbiter,
+    crossbar,
+    queued_crossbar,
+    bursts,
+    path,
+    clock_crossing,
+    reorder_buffer,
+    dma,
+    interconnect,
+    cache,
+]
 
 
 # What tells tokens apart that come out: a property by its position, or the place.
 WHICH = {arbiter: 1, bursts: 1, cache: 3}
-NUMBERED = {crossbar, interconnect}
+NUMBERED = {crossbar, queued_crossbar, interconnect}
 
 
 def came_out(case, net, collected):

@@ -254,6 +254,45 @@ def crossbar(inputs, outputs, fair, late=False, *, credits=None, returns=0, burs
     return sorted(out)
 
 
+def queued_crossbar(inputs, outputs, fair, queue, *, credits=None, returns=0, bursts=False):
+    """As crossbar(), with `queue` tokens of an input for each output, the one under way among them; an
+    input sends to several outputs at once, and holds up those behind a token that finds its queue full.
+    """
+    inputs = [list(q) for q in inputs]
+    n = len(inputs)
+    arbiters = [Arbiter(n, fair, bursts) for _ in range(outputs)]
+    lent = [[] for _ in range(outputs)]
+    waiting = [[[] for _ in range(n)] for _ in range(outputs)]
+    under_way = []  # (end, output, input)
+    out, t = [], 0
+    while any(inputs) or any(any(q) for w in waiting for q in w):
+        under_way = [each for each in under_way if each[0] > t]
+        for step in range(2):  # those that wait first, then those that came
+            for o, a in enumerate(arbiters):
+                if credits is not None and sum(back > t for back in lent[o]) >= credits:
+                    continue
+                k = a.pick(t, [i for i in range(n) if waiting[o][i]])
+                if k is not None:
+                    _, _, delay, last = waiting[o][k].pop(0)
+                    end = a.grant(t, k, delay, last)
+                    out.append((end, k, o))
+                    under_way.append((end, o, k))
+                    lent[o].append(end + returns)
+            for i, source in enumerate(inputs if step == 0 else []):
+                while source and source[0][0] <= t:
+                    o = source[0][1]
+                    if len(waiting[o][i]) + under_way_of(under_way, o, i) >= queue:
+                        break
+                    waiting[o][i].append(source.pop(0))
+        t += 1
+    return sorted(out)
+
+
+def under_way_of(under_way, o, i):
+    """Tokens of an input that an output receives."""
+    return sum(each[1:] == (o, i) for each in under_way)
+
+
 def interconnect(masters, memories, delay, fair):
     """masters: per master [(arrival, slave, bytes)]. [(cycle, master)] of the answers."""
     queues = [[(t, s, delay, True) for t, s, _ in m] for m in masters]

@@ -42,7 +42,7 @@ class Measures {
   // The same of one input, from the times of its firings alone.
   std::int64_t stall_of(TransitionId transition, PlaceId place, const Assignment& input) const;
   // When the k-th token, from 1 on, was produced into a `done` place. Throws Error "E-measure" when
-  // there are fewer, or when it depends on the input which firing produces it.
+  // there are fewer, "E-partition" when it depends on the input which firing produces it.
   Measure completion(std::uint64_t k);
   // Commits of a transition: a constant.
   Measure commits(TransitionId transition);
