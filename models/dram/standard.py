@@ -17,7 +17,7 @@ from fractions import Fraction
 import lpn
 from lpn.runs import read_toml
 
-from . import scheduled, tables
+from . import address, scheduled, tables
 
 __all__ = ["LAST", "Standard", "names", "standard"]
 
@@ -48,7 +48,7 @@ KINDS = {
     "reset": "power",
 }
 
-_CONTROLLER = {"page", "request_bytes", "channels", "dual_command", "address"}
+_CONTROLLER = {"page", "request_bytes", "channels", "dual_command", "address", "hash"}
 
 _TABLES = (
     "organisations",
@@ -207,30 +207,10 @@ class Standard:
                 )
         if type(c.get("dual_command", False)) is not bool:
             raise wrong(f"{self.part}: dual_command of controller must be true or false")
-        self._check_address(c.get("address"))
-
-    def _check_address(self, address):
-        c = self.controller
-        channels = c.get("channels", 1)
-        levels = [*self.levels, *(["channel"] if channels > 1 else [])]
-        fields = {*levels, "column", "row"}
-        good = isinstance(address, list) and all(
-            isinstance(f, list) and len(f) == 2 and type(f[1]) is int and 0 <= f[1] <= 40
-            for f in address
-        )
-        names = [f[0] for f in address] if good else []
-        if sorted(map(str, names)) != sorted(fields) or names[-1] != "row":
-            raise wrong(
-                f"{self.part}: address of controller must have the bits of column, "
-                f"{', '.join(levels)} and, last, row, as [[\"column\", 7], ...]"
-            )
-        bits = dict(address)
-        sizes = dict(self._data.get("organisations", {}).get("full", {}))
-        for level, size in {**sizes, **({"channel": channels} if channels > 1 else {})}.items():
-            if 2 ** bits.get(level, 0) != size:
-                raise wrong(
-                    f"{self.part}: {bits.get(level)} bits of address are not {size} of {level}"
-                )
+        found = address.check(c, self.levels, self._data.get("organisations", {}).get("full", {}))
+        if found is not None:
+            raise wrong(f"{self.part}: {found}")
+        bits = dict(c["address"])
         self.row_bits = bits["row"]
         self.blocks = 2 ** sum(bits.values())
 

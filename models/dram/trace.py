@@ -7,6 +7,7 @@ from collections import Counter
 import lpn
 from lpn.runs import read_json
 
+from . import address
 from .controller.tokens import ID_BITS, SHARED_BITS, TICKS, WORD
 from .standard import standard
 
@@ -88,12 +89,8 @@ class Trace:
 
     def coordinate(self, made, block):
         """Channel, (rank, bank group, bank), row of a block."""
-        fields = {"channel": 0}
-        for field, bits in made.controller["address"]:
-            fields[field] = block & ((1 << bits) - 1)
-            block >>= bits
-        where = tuple(fields[level] for level in made.levels)
-        return fields["channel"], where, fields["row"]
+        found = address.fields(made.controller, block)
+        return found["channel"], tuple(found[level] for level in made.levels), found["row"]
 
     def marking(self, net):
         """The tokens of the requests. Raises Error "E-dram-trace", and ValueError for more of them

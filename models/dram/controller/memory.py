@@ -2,6 +2,7 @@
 
 import lpn
 
+from .. import address
 from .formulas import when
 from .tokens import At, ID_BITS, Number, SHARED_BITS, TICKS, WRITE_BIT
 
@@ -22,10 +23,7 @@ class Under(lpn.Token):
 
 def decoded(standard, block):
     """(channel, number of the bank, row) of a block, as formulas; Trace.coordinate in numbers."""
-    fields, rest = {"channel": 0}, block
-    for field, bits in standard.controller["address"]:
-        fields[field] = rest & ((1 << bits) - 1)
-        rest = rest >> bits
+    fields = address.fields(standard.controller, block)
     number = 0
     for level in standard.levels:
         size = max(bank[standard.levels.index(level)] for bank in standard.banks) + 1

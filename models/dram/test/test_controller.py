@@ -187,6 +187,46 @@ def test_a_controller_of_ones_own(tmp_path):
     assert times(written(tmp_path, requests, "mine.toml"))[1] == [58, 62]
 
 
+HASHED = """base = "controllers/ddr4"
+[controller]
+hash = [["bank", "row", 0], ["bank_group", "row", 3], ["bank", "column", 5], ["rank", "row", 15]]
+"""
+
+
+def hashed(block):
+    """The block that lies without a hash where `block` does with that of HASHED; by its bits."""
+    column, group, bank, rank = block & 127, block >> 7 & 3, block >> 9 & 3, block >> 11 & 1
+    row = block >> 12
+    group ^= row >> 3 & 3
+    bank ^= row & 3 ^ column >> 5 & 3
+    rank ^= row >> 15
+    return column | group << 7 | bank << 9 | rank << 11 | row << 12
+
+
+def test_hashed_banks(tmp_path):
+    """As a file without a hash serves the requests where they lie."""
+    (tmp_path / "hashed.toml").write_text(HASHED)
+    draw = random.Random(3)
+    blocks = [draw.randrange(2**28) for _ in range(60)] + [k << 12 for k in range(60)]
+    assert len({hashed(block) for block in range(2**18)}) == 2**18  # none lies twice
+    requests = [[9 * k, "RRW"[k % 3], 64 * block] for k, block in enumerate(blocks)]
+    plain = [[at, way, 64 * hashed(address // 64)] for at, way, address in requests]
+    own = times(written(tmp_path, requests, "hashed.toml"))
+    assert own == times(written(tmp_path, plain))
+    assert own != times(written(tmp_path, requests))
+
+
+def test_hashed_channels(tmp_path):
+    (tmp_path / "two.toml").write_text(
+        'base = "controllers/ddr4"\n[controller]\nchannels = 2\nhash = [["channel", "row", 1]]\n'
+        'address = [["column", 7], ["channel", 1], ["bank_group", 2], ["bank", 2], ["rank", 1], '
+        '["row", 15]]\n'
+    )
+    # Rows 0 and 2 of one bank: of two channels, so the second needs no precharge.
+    requests = [[0, "R", 0], [0, "R", 2 * 64 << 13]]
+    assert times(written(tmp_path, requests, "two.toml"))[1] == [50, 51]
+
+
 @pytest.mark.parametrize(
     "requests, controller, said",
     [
@@ -211,6 +251,11 @@ def test_a_wrong_trace(tmp_path, requests, controller, said):
     with pytest.raises((lpn.Error, ValueError)) as error:
         MODEL.module.workload(path, MODEL.module.net_of(path))
     assert said in str(error.value)
+
+
+def _hash(entries):
+    quoted = entries if entries.startswith("[") else f'"{entries}"'
+    return f'base = "controllers/ddr4"\n[controller]\nhash = [{quoted}]'
 
 
 @pytest.mark.parametrize(
@@ -253,6 +298,18 @@ def test_a_wrong_trace(tmp_path, requests, controller, said):
             "at most 62 banks in a channel, got 64",
         ),
         ('base = "controllers/ddr4"\n[controller]\naddress = [["row", 3]]', "must have the bits"),
+        (_hash("bank"), "hash of controller must have entries of a field (rank, bank_group, bank)"),
+        (_hash('["row", "column", 0]'), "hash of controller must have entries of a field"),
+        (_hash('["channel", "row", 0]'), "hash of controller must have entries of a field"),
+        (_hash('["bank", "rows", 0]'), "hash of controller must have entries of a field"),
+        (_hash('["bank", "row", true]'), "hash of controller must have entries of a field"),
+        (_hash('["bank", "row", 15]'), "bank has 2 bits, and row has 16, not as many from bit 15"),
+        (_hash('["bank", "row", -1]'), "bank has 2 bits, and row has 16, not as many from bit -1"),
+        (_hash('["bank", "bank", 0]'), "the source bank is hashed itself; take row or column"),
+        (
+            _hash('["bank", "bank_group", 0], ["bank_group", "row", 0]'),
+            "the source bank_group is hashed itself",
+        ),
         (
             'base = "controllers/ddr4"\n[organisations]\nfull = { rank = 4, bank_group = 4, bank = 4 }',
             "1 bits of address are not 4 of rank",

@@ -63,6 +63,16 @@ def test_in_the_cycles_of_the_trace(part):
         assert by_port(part, rows, "interp", quarter=1 + seed % 2) == by_trace(part, rows)
 
 
+def test_hashed_banks(tmp_path):
+    part = tmp_path / "hashed.toml"
+    part.write_text(
+        'base = "controllers/ddr4"\n[controller]\nhash = [["bank", "row", 2], ["rank", "column", 6]]\n'
+    )
+    rows = requests(random.Random(5), 1 << 20, 100)
+    assert by_port(str(part), rows, "interp") == by_trace(str(part), rows)
+    assert by_trace(str(part), rows) != by_trace("ddr4", rows)
+
+
 def draw_span(seed):
     """Few rows, or all of the memory."""
     return 1 << (10, 14, 20, 26)[seed]

@@ -55,6 +55,10 @@ address = [["column", 2], ["channel", 2], ["bank_group", 2], ["bank", 2], ["rank
 [parameters]
 tREFI = 3000
 """,
+    "ddr4, hashed banks": """base = "controllers/ddr4"
+[controller]
+hash = [["bank", "row", 0], ["bank_group", "row", 2], ["bank_group", "column", 0]]
+""",
     "slow ddr4": """base = "controllers/ddr4"
 [parameters]
 tRRD_L = 30
