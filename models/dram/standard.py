@@ -48,7 +48,12 @@ KINDS = {
     "reset": "power",
 }
 
-_CONTROLLER = {"page", "request_bytes", "channels", "dual_command", "address", "hash"}
+# Entries of the read queue and the write buffer; more writes than that drain when no bank has work;
+# accesses that an open row serves before an older request may close it. DRAMsim3's, which has the
+# last two in its code (commit 2981759).
+POLICY = {"read_queue": 32, "write_buffer": 32, "drain_idle": 8, "row_accesses": 4}
+MOST_ENTRIES = 1024
+_CONTROLLER = {"page", "request_bytes", "channels", "dual_command", "address", "hash", *POLICY}
 
 _TABLES = (
     "organisations",
@@ -205,6 +210,15 @@ class Standard:
                 raise wrong(
                     f"{self.part}: {key} of controller must be a number, 1 to {most}, got {number!r}"
                 )
+        for key in POLICY:
+            least, most = int(key != "drain_idle"), MOST_ENTRIES
+            if key == "drain_idle":
+                most = self.policy("write_buffer")
+            if type(self.policy(key)) is not int or not least <= self.policy(key) <= most:
+                raise wrong(
+                    f"{self.part}: {key} of controller must be a number, {least} to {most}, got "
+                    f"{self.policy(key)!r}"
+                )
         if type(c.get("dual_command", False)) is not bool:
             raise wrong(f"{self.part}: dual_command of controller must be true or false")
         found = address.check(c, self.levels, self._data.get("organisations", {}).get("full", {}))
@@ -213,6 +227,10 @@ class Standard:
         bits = dict(c["address"])
         self.row_bits = bits["row"]
         self.blocks = 2 ** sum(bits.values())
+
+    def policy(self, key):
+        """A number of POLICY, as [controller] has it or by default."""
+        return self.controller.get(key, POLICY[key])
 
     def check_scheduled(self):
         """Raises Error "E-dram-part" for what the net of the controller has no place for."""

@@ -32,7 +32,6 @@ from .tokens import (
     READ_OK,
     REFRESH,
     Refresh,
-    STREAK,
     TICKS,
     WRITES,
     WRITE_BIT,
@@ -147,7 +146,7 @@ class Banks:
             return [without_entry(q, index(q), k) for k in range(BANK_QUEUE)]
 
         def served(q):
-            return lpn.min(q.served + 1, STREAK)
+            return lpn.min(q.served + 1, self.row_accesses)
 
         def hit(q, writes):
             return oldest_of(left(q), q.row * 2 + int(writes))
@@ -156,7 +155,7 @@ class Banks:
             return hit(q, False), hit(q, True)
 
         def wanted(q):
-            return to_close(q.n - 1, served(q), *hits(q))
+            return to_close(q.n - 1, served(q), *hits(q), self.row_accesses)
 
         def pre_at(c, q):
             return lpn.max(q.pre_at, c.at + d(command, "same", "PRE"))
@@ -229,10 +228,10 @@ class Banks:
             return lpn.select(q.open, lpn.min(old, new), NONE)
 
         def before(q):
-            return to_close(q.n, q.served, q.read, q.write)
+            return to_close(q.n, q.served, q.read, q.write, self.row_accesses)
 
         def wanted(r, q):
-            return to_close(q.n + 1, q.served, hit(r, q, False), hit(r, q, True))
+            return to_close(q.n + 1, q.served, hit(r, q, False), hit(r, q, True), self.row_accesses)
 
         entries = {f"e{k}": entered_at(k) for k in range(BANK_QUEUE)}
         self.step(
@@ -283,7 +282,7 @@ class Banks:
         """Whether the row is to be closed, now that it may be."""
 
         def wanted(a, q):
-            still = when(to_close(q.n, q.served, q.read, q.write), 1)
+            still = when(to_close(q.n, q.served, q.read, q.write, self.row_accesses), 1)
             return when(q.open, lpn.select(a.refresh, 1, still))
 
         self.step(

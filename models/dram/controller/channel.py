@@ -2,6 +2,7 @@
 
 
 from ..device import named
+from ..standard import POLICY
 from .banks import Banks
 from .commands import Commands
 from .formulas import copied, fields_of
@@ -34,6 +35,9 @@ class Channel(Scheduler, Commands, Banks, Movers):
         self.port, self.pending, self.finished, self.done = shared
         self.closes = standard.controller["page"] == "closed"
         self.twice = bool(standard.controller.get("dual_command"))
+        self.read_queue, self.write_buffer, self.drain_idle, self.row_accesses = (
+            standard.policy(key) for key in POLICY
+        )
         self.read, self.write = ("RDA", "WRA") if self.closes else ("RD", "WR")
         self.names = ["ACT", "PRE", self.read, self.write, "REF"]
         self.closing_kinds = [PRECHARGES, READS, WRITES] if self.closes else [PRECHARGES]

@@ -21,7 +21,6 @@ from .tokens import (
     READ_OK,
     REFRESH,
     SHARED_BITS,
-    STREAK,
     STUCK,
     WORD,
     WRITE,
@@ -97,9 +96,11 @@ def entry_at(q, k):
     return found
 
 
-def to_close(n, served, read, write):
-    """Whether an open row is to be closed for the oldest entry."""
-    streak = lpn.select(served >= STREAK, n, 0)
+def to_close(n, served, read, write, most):
+    """Whether an open row is to be closed for the oldest entry; `most`: accesses that it may serve
+    before that.
+    """
+    streak = lpn.select(served >= most, n, 0)
     none = lpn.select(read + write == 2 * NONE, n, streak)
     return lpn.select(lpn.min(read, write) == 0, 0, none) > 0
 

@@ -16,7 +16,7 @@ from .formulas import (
     when,
     where_is,
 )
-from .tokens import Call, DRAIN_IDLE, MASK, READ_QUEUE, TICKS, WRITE_BUFFER, Waiting
+from .tokens import Call, MASK, TICKS, Waiting
 
 
 class Movers:
@@ -24,8 +24,8 @@ class Movers:
 
     def _front(self):
         self.room = {
-            "read": self.place("read_room", init=READ_QUEUE),
-            "write": self.place("write_room", init=WRITE_BUFFER),
+            "read": self.place("read_room", init=self.read_queue),
+            "write": self.place("write_room", init=self.write_buffer),
         }
         self.queue = {
             "read": self.place("read_queue", Waiting, drain=True),
@@ -42,20 +42,20 @@ class Movers:
         """Writes go to the banks when their buffer is full, or when it is half a burst full and
         no bank has anything to do.
         """
-        for name, least in (("full", WRITE_BUFFER), ("idle", DRAIN_IDLE + 1)):
+        for name, least in (("full", self.write_buffer), ("idle", self.drain_idle + 1)):
             idle = name == "idle"
             self.step(
                 f"drain_when_{name}",
                 take={
                     "mover": self.mover.peek(1),
-                    "room": self.room["write"].watch(guard=room_at_most(WRITE_BUFFER - least)),
+                    "room": self.room["write"].watch(guard=room_at_most(self.write_buffer - least)),
                     "s": self.queues.take(guard=nothing_to_do if idle else lambda s: s.left == 0),
                     "port": self.heard.peek(1),
                 },
                 put=[
                     self.queues.forward(
                         "s",
-                        left=lambda room: WRITE_BUFFER - room.count,
+                        left=lambda room: self.write_buffer - room.count,
                         at=lambda s, port: lpn.max(s.at, port.at),
                     )
                 ],

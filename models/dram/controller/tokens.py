@@ -2,11 +2,11 @@
 
 import lpn
 
+from ..standard import MOST_ENTRIES
+
 TICKS = 4  # in a cycle
-READ_QUEUE, BANK_QUEUE = 32, 8  # entries
-WRITE_BUFFER, DRAIN_IDLE = 32, 8  # entries; more than 8 drain when no bank has work
+BANK_QUEUE = 8  # entries
 POSTED = 2  # cycles from acceptance to completion of a write
-STREAK = 4  # accesses that an open row serves before an older request may close it
 NONE = BANK_QUEUE
 STUCK = 2**13  # cycles in which reads that a write waits for must have left, or never do
 
@@ -83,7 +83,7 @@ class Queues(lpn.Token):
     c3: Mask
     reads: Mask  # banks with requests that stepped aside
     writes: Mask
-    left: lpn.Int[0, WRITE_BUFFER]  # writes that are still to leave their buffer
+    left: lpn.Int[0, MOST_ENTRIES]  # writes that are still to leave their buffer
     stopped: lpn.Int[0, STUCK]
 
 
@@ -160,7 +160,7 @@ class Bank(lpn.Token):
     n: lpn.Int[0, BANK_QUEUE]
     open: bool
     row: lpn.Int[0, 2**ROW_BITS - 1]
-    served: lpn.Int[0, STREAK]  # accesses of the open row
+    served: lpn.Int[0, MOST_ENTRIES]  # accesses of the open row
     read: lpn.Int[0, NONE]  # the oldest entry that reads the open row
     write: lpn.Int[0, NONE]  # the oldest that writes it
     pre_at: Cycle  # when its row may be closed

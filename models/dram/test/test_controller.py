@@ -216,6 +216,38 @@ def test_hashed_banks(tmp_path):
     assert own != times(written(tmp_path, requests))
 
 
+def policy(tmp_path, text):
+    (tmp_path / "own.toml").write_text(f'base = "controllers/ddr4"\n[controller]\n{text}\n')
+    return "own.toml"
+
+
+@pytest.mark.parametrize(
+    "text, sums",
+    [
+        ("read_queue = 12\nwrite_buffer = 12\ndrain_idle = 3\nrow_accesses = 2", (471937, 545101)),
+        ("", (354140, 457341)),
+    ],
+)
+def test_queues_and_limits_of_the_file(tmp_path, text, sums):
+    """Sums as DRAMsim3 gives them that has these numbers in its configuration and its code."""
+    draw, at, requests = random.Random(0), 0, []
+    for _ in range(300):
+        at += draw.choice([0, 0, 4, 20])
+        way = "RW"[draw.random() < 0.4]
+        block = draw.randrange(4) << 12 | draw.randrange(128) | draw.randrange(2) << 7
+        requests.append([at, way, 64 * block])
+    accept, done = times(written(tmp_path, requests, policy(tmp_path, text)))
+    assert (sum(accept), sum(done)) == sums
+
+
+def test_few_writes_drain_when_no_bank_has_work(tmp_path):
+    """Otherwise they stay in their buffer, and a read that follows finds its row open."""
+    requests = [[0, "R", 0], [100, "W", ROW], [100, "W", ROW + 64], [2000, "R", 128]]
+    stay = times(written(tmp_path, requests))[1][-1]
+    drain = times(written(tmp_path, requests, policy(tmp_path, "drain_idle = 1")))[1][-1]
+    assert stay == 2001 + 1 + 26 and drain == stay + 22 + 22  # PRE, ACT
+
+
 def test_hashed_channels(tmp_path):
     (tmp_path / "two.toml").write_text(
         'base = "controllers/ddr4"\n[controller]\nchannels = 2\nhash = [["channel", "row", 1]]\n'
@@ -253,9 +285,12 @@ def test_a_wrong_trace(tmp_path, requests, controller, said):
     assert said in str(error.value)
 
 
+def _policy(text):
+    return f'base = "controllers/ddr4"\n[controller]\n{text}'
+
+
 def _hash(entries):
-    quoted = entries if entries.startswith("[") else f'"{entries}"'
-    return f'base = "controllers/ddr4"\n[controller]\nhash = [{quoted}]'
+    return _policy(f"hash = [{entries if entries.startswith('[') else repr(entries)}]")
 
 
 @pytest.mark.parametrize(
@@ -298,6 +333,10 @@ def _hash(entries):
             "at most 62 banks in a channel, got 64",
         ),
         ('base = "controllers/ddr4"\n[controller]\naddress = [["row", 3]]', "must have the bits"),
+        (_policy("read_queue = 0"), "read_queue of controller must be a number, 1 to 1024, got 0"),
+        (_policy("write_buffer = 1025"), "write_buffer of controller must be a number, 1 to 1024"),
+        (_policy("write_buffer = 4"), "drain_idle of controller must be a number, 0 to 4, got 8"),
+        (_policy("row_accesses = true"), "row_accesses of controller must be a number, 1 to"),
         (_hash("bank"), "hash of controller must have entries of a field (rank, bank_group, bank)"),
         (_hash('["row", "column", 0]'), "hash of controller must have entries of a field"),
         (_hash('["channel", "row", 0]'), "hash of controller must have entries of a field"),

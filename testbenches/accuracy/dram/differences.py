@@ -1,9 +1,9 @@
 """Random traces through the controllers' nets and through DRAMsim3: do they differ?
 
     PYTHONPATH=build/python:. /usr/bin/python3 testbenches/accuracy/dram/differences.py \\
-        --simulator FOLDER [--seed 1] [--traces 500] [--engine interp|compiled] [--part NAME]
+        --simulator FOLDER [--seed 1] [--traces 500] [--engine interp|compiled] [--part NAME] [--queues]
 
-FOLDER is a checkout of DRAMsim3 (commit 2981759). Compared are the cycle of acceptance and of
+--queues: read queue and write buffer have another number of entries in each trace. FOLDER is a checkout of DRAMsim3 (commit 2981759). Compared are the cycle of acceptance and of
 completion of each request; of requests of one block and direction the completions in order, since
 the simulator does not say which of them one is of. Where it hangs, the net has to say so. Each
 difference is printed with the seed that makes it again, and the exit status is then 1.
@@ -14,6 +14,7 @@ import random
 import sys
 import tempfile
 from collections import defaultdict
+from pathlib import Path
 
 import lpn
 from lpn.runs import prepare
@@ -75,6 +76,18 @@ def drawn(seed, part):
     return trace
 
 
+def queued(trace, seed, folder):
+    """The trace with queues of another length, a file in the folder."""
+    entries = random.Random(f"queues {seed}").choice([1, 2, 4, 9, 12, 24, 48, 100])
+    file = Path(folder) / f"{trace.part}.toml"
+    file.write_text(
+        f'base = "controllers/{trace.part}"\n[controller]\nread_queue = {entries}\n'
+        f"write_buffer = {entries}\ndrain_idle = {min(8, entries)}\n"
+    )
+    trace.part = str(file)
+    return trace
+
+
 def told(trace, done):
     """Completions by block and direction, in order."""
     found = defaultdict(list)
@@ -110,12 +123,15 @@ def main():
     parser.add_argument("--traces", type=int, default=500)
     parser.add_argument("--engine", choices=["interp", "compiled"], default="interp")
     parser.add_argument("--part", choices=sorted(CONFIGS))
+    parser.add_argument("--queues", action="store_true")
     given = parser.parse_args()
     different = requests = 0
     with tempfile.TemporaryDirectory() as folder:
         simulator = Simulator(given.simulator, folder)
         for seed in range(given.seed, given.seed + given.traces):
             trace = drawn(seed, given.part)
+            if given.queues:
+                trace = queued(trace, seed, folder)
             found = difference(trace, simulator, given.engine)
             requests += len(trace.block)
             if found is not None:

@@ -27,10 +27,16 @@ class Simulator:
         subprocess.run(command, check=True)
 
     def write(self, trace):
-        """The trace and its configuration as files."""
-        name, changes = CONFIGS[trace.part]
+        """The trace and its configuration as files. Of a controller that is a file, the name says of
+        which one it is, and the queues that are there are as long as each other.
+        """
+        name, changes = CONFIGS[Path(trace.part).stem]
         text = (self.checkout / "configs" / f"{name}.ini").read_text()
-        for old, new in changes.items():
+        entries = trace.standard.policy("read_queue")
+        for old, new in {
+            **changes,
+            "trans_queue_size = 32": f"trans_queue_size = {entries}",
+        }.items():
             text = text.replace(old, new)
         (self.folder / "config.ini").write_text(text)
         rows = zip(trace.arrive, trace.writes, trace.block)

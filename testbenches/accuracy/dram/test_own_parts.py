@@ -59,6 +59,13 @@ tREFI = 3000
 [controller]
 hash = [["bank", "row", 0], ["bank_group", "row", 2], ["bank_group", "column", 0]]
 """,
+    "ddr4, short queues": """base = "controllers/ddr4"
+[controller]
+read_queue = 3
+write_buffer = 5
+drain_idle = 2
+row_accesses = 1
+""",
     "slow ddr4": """base = "controllers/ddr4"
 [parameters]
 tRRD_L = 30
