@@ -104,16 +104,10 @@ class Scheduler:
 
         free = ~w["blocked"]
         closable = legal("pre", rows)
-
-        def could(kind, tokens):
-            """Most kinds are wanted of no bank, and then their cycles are not looked at."""
-            wanted = w[kind] & w[f"{kind}_ok"] & free
-            return lpn.select(wanted != 0, wanted & legal(kind, tokens), 0)
-
         return {
-            READS: could("read", bus),
-            WRITES: could("write", bus),
-            ACTIVATES: could("act", rows),
+            READS: w["read"] & w["read_ok"] & legal("read", bus) & free,
+            WRITES: w["write"] & w["write_ok"] & legal("write", bus) & free,
+            ACTIVATES: w["act"] & w["act_ok"] & legal("act", rows) & free,
             PRECHARGES: w["pre"] & closable & free,
             CLOSE: w["close"] & closable,
         }
