@@ -167,6 +167,23 @@ def test_round_robin_with_an_entry_per_input():
     assert refused.value.code == "E-operand"
 
 
+def test_one_place_where_a_list_is_asked_for():
+    """It ended with a TypeError of Python's."""
+    net = lpn.Net("n")
+    one = net.place("one", Word)
+    for what, made in (
+        ("inputs of 'x'", lambda: lib.round_robin(net, "x", one)),
+        ("inputs of 'x'", lambda: lib.priority(net, "x", one)),
+        ("outputs of 'x'", lambda: lib.crossbar(net, "x", [one], one, lambda t: 0)),
+        ("inputs of 'x'", lambda: lib.join(net, "x", one)),
+        ("outs of 'x'", lambda: lib.fork(net, "x", one, one)),
+    ):
+        with pytest.raises(lpn.Error) as refused:
+            made()
+        assert refused.value.code == "E-operand"
+        assert f"{what} must be a list of places, got one: write [one]" in str(refused.value)
+
+
 def test_round_robin_waits_for_its_turn():
     net, marking = arbiter(lib.round_robin, [2, 1, 2], skip_empty=False)
     assert ports(net, marking) == [0, 1, 2, 0]

@@ -2,6 +2,7 @@
 
 from ..errors import mistake
 from ._arbiters import each, round_robin
+from ._queues import listed
 
 __all__ = ["crossbar", "interconnect"]
 
@@ -32,7 +33,7 @@ def crossbar(
 
     Raises Error "E-operand" for no input or output, or a list of another length.
     """
-    inputs, outputs = list(inputs), list(outputs)
+    inputs, outputs = listed(name, "inputs", inputs), listed(name, "outputs", outputs)
     if not inputs or not outputs:
         raise mistake("E-operand", f"crossbar '{name}' needs at least one input and one output")
     credits = each(name, "credit", credit, len(outputs))

@@ -3,7 +3,7 @@
 from ..authoring.place import Place
 from ..authoring.trace import Over
 from ..errors import mistake
-from ._queues import output_like
+from ._queues import listed, output_like
 
 __all__ = ["fork", "join"]
 
@@ -13,7 +13,7 @@ def fork(net, name, source, outs, *, delay=0):
 
     `delay`: cycles, or a function of the arc `t`; one token at a time. Returns `outs`.
     """
-    outs = list(outs)
+    outs = listed(name, "outs", outs)
     if not outs:
         raise mistake("E-operand", f"fork '{name}' needs at least one output")
     net.transition(
@@ -30,7 +30,10 @@ def join(net, name, inputs, out=None, *, delay=0, **values):
     input that has them. `delay`: cycles, or a function of the arcs; one at a time. `out`: default a
     new place of the first input's type.
     """
-    arcs = dict(inputs) if isinstance(inputs, dict) else {f"in{k}": p for k, p in enumerate(inputs)}
+    if isinstance(inputs, dict):
+        arcs = dict(inputs)
+    else:
+        arcs = {f"in{k}": place for k, place in enumerate(listed(name, "inputs", inputs))}
     if not arcs:
         raise mistake("E-operand", f"join '{name}' needs at least one input")
     first = next(iter(arcs.values()))

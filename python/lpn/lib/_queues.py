@@ -6,6 +6,16 @@ from ..errors import mistake
 __all__ = ["credit", "fifo", "pipeline"]
 
 
+def listed(name, what, given):
+    """Places that an element is given as a list. Raises Error "E-operand" for one alone."""
+    if isinstance(given, Place):
+        raise mistake(
+            "E-operand",
+            f"{what} of '{name}' must be a list of places, got one: write [{given.name}]",
+        )
+    return list(given)
+
+
 def output_like(net, name, source, out):
     """The place that an element fills: the given one, or a new one of the source's type."""
     if out is not None:
