@@ -79,7 +79,7 @@ TEST_CASE("a source that is too long is refused, whatever its formulas would be 
   --options.most;
   CHECK_THROWS_WITH(generate(line(), options), doctest::Contains("is too large to compile"));
 
-  // 40 stages of 31,000 nodes each, which are one function of a few terms.
+  // 70 stages of 16,000 nodes each, which are one function of a few terms.
   std::string text = "lpn 1\nnet stages\ntype item (v: 0..9)\nplace out : item done\n";
   std::string same = "(x.v & 7)";
   for (int k = 0; k < 12; ++k) same = "(" + same + " ^ " + same + ")";
