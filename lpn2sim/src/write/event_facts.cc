@@ -18,8 +18,7 @@ using std::uint32_t;
 
 namespace {
 
-constexpr std::uint64_t kMaxNodes = 1
-                                    << 24;  // of all expressions, as trees: what the writer visits
+constexpr std::uint64_t kMaxNodes = 1 << 24;  // of all expressions, visited as trees
 
 struct Readers {
   const ExprPool& pool;
