@@ -51,7 +51,7 @@ def _check_hash(entries, levels, bits):
         isinstance(e, list)
         and len(e) == 3
         and e[0] in levels
-        and e[1] in bits
+        and e[1] in list(bits)
         and type(e[2]) is int
         for e in entries
     )

@@ -341,6 +341,7 @@ def _hash(entries):
         (_hash('["row", "column", 0]'), "hash of controller must have entries of a field"),
         (_hash('["channel", "row", 0]'), "hash of controller must have entries of a field"),
         (_hash('["bank", "rows", 0]'), "hash of controller must have entries of a field"),
+        (_hash('["bank", ["row"], 0]'), "hash of controller must have entries of a field"),
         (_hash('["bank", "row", true]'), "hash of controller must have entries of a field"),
         (_hash('["bank", "row", 15]'), "bank has 2 bits, and row has 16, not as many from bit 15"),
         (_hash('["bank", "row", -1]'), "bank has 2 bits, and row has 16, not as many from bit -1"),
