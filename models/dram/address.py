@@ -6,6 +6,8 @@ bit k on: banks of rows that follow one another differ (permutation-based interl
 and Zhang, MICRO-33, 2000).
 """
 
+from .tables import wrong
+
 __all__ = ["check", "fields"]
 
 
@@ -21,9 +23,9 @@ def fields(controller, block):
     return found
 
 
-def check(controller, levels, sizes):
-    """What is wrong with `address` and `hash` of a [controller], a text, or None. `levels`: those of
-    the coordinate; `sizes`: how many units each of them has.
+def check(part, controller, levels, sizes):
+    """Raises Error "E-dram-part" for `address` or `hash` of a [controller]. `levels`: those of the
+    coordinate; `sizes`: how many units each of them has.
     """
     channels = controller.get("channels", 1)
     if channels > 1:
@@ -35,18 +37,18 @@ def check(controller, levels, sizes):
     )
     names = [f[0] for f in address] if good else []
     if sorted(map(str, names)) != sorted({*levels, "column", "row"}) or names[-1] != "row":
-        return (
-            f"address of controller must have the bits of column, {', '.join(levels)} and, last, "
+        raise wrong(
+            f"{part}: address of controller must have the bits of column, {', '.join(levels)} and, last, "
             'row, as [["column", 7], ...]'
         )
     bits = dict(address)
     for level, size in sizes.items():
         if 2 ** bits.get(level, 0) != size:
-            return f"{bits.get(level)} bits of address are not {size} of {level}"
-    return _check_hash(controller.get("hash", []), levels, bits)
+            raise wrong(f"{part}: {bits.get(level)} bits of address are not {size} of {level}")
+    _check_hash(f"{part}: hash of controller", controller.get("hash", []), levels, bits)
 
 
-def _check_hash(entries, levels, bits):
+def _check_hash(about, entries, levels, bits):
     good = isinstance(entries, list) and all(
         isinstance(e, list)
         and len(e) == 3
@@ -56,17 +58,16 @@ def _check_hash(entries, levels, bits):
         for e in entries
     )
     if not good:
-        return (
-            f"hash of controller must have entries of a field ({', '.join(levels)}), another one and "
+        raise wrong(
+            f"{about} must have entries of a field ({', '.join(levels)}), another one and "
             'its first bit that counts, as [["bank", "row", 0]]'
         )
     hashed = {field for field, _, _ in entries}
     for field, source, first in entries:
         if source in hashed:
-            return f"hash of controller: the source {source} is hashed itself; take row or column"
+            raise wrong(f"{about}: the source {source} is hashed itself; take row or column")
         if not (0 <= first and first + bits[field] <= bits[source]):
-            return (
-                f"hash of controller: {field} has {bits[field]} bits, and {source} has "
+            raise wrong(
+                f"{about}: {field} has {bits[field]} bits, and {source} has "
                 f"{bits[source]}, not as many from bit {first} on"
             )
-    return None

@@ -4,7 +4,7 @@ that a description may have, and a rule that it would pass over is refused.
 
 import itertools
 
-import lpn
+from .tables import wrong
 
 __all__ = ["check"]
 
@@ -14,56 +14,50 @@ def check(s, data):
     _check_shape(s, data)
     _check_rules(s)
     if len(s.banks) > 62:
-        raise _wrong(
-            f"{s.part}: a controller has at most 62 banks in a channel, got {len(s.banks)}"
-        )
+        raise wrong(f"{s.part}: a controller has at most 62 banks in a channel, got {len(s.banks)}")
     if s.controller.get("dual_command") and len(s.units) > 1:
-        raise _wrong(f"{s.part}: a controller with dual_command has one rank, got {len(s.units)}")
+        raise wrong(f"{s.part}: a controller with dual_command has one rank, got {len(s.units)}")
     if len(s.windows) != 1:
-        raise _wrong(f"{s.part}: a controller has one window of activations, got {len(s.windows)}")
+        raise wrong(f"{s.part}: a controller has one window of activations, got {len(s.windows)}")
     if s.row_bits > 25:
-        raise _wrong(f"{s.part}: a controller's row has at most 25 bits, got {s.row_bits}")
+        raise wrong(f"{s.part}: a controller's row has at most 25 bits, got {s.row_bits}")
     between = s.between()
     accesses = ("RDA", "WRA") if s.controller["page"] == "closed" else ("RD", "WR")
     for first, second in (*(("ACT", access) for access in accesses), ("PRE", "ACT")):
         if between(first, "same", second) < 2:
-            raise _wrong(
+            raise wrong(
                 f"{s.part}: {second} must wait at least 2 cycles after {first}; a controller's "
                 "bank changes in the cycle between"
             )
     for access in accesses:
         if between("ACT", "same", "PRE") < between("ACT", "same", access):
-            raise _wrong(
+            raise wrong(
                 f"{s.part}: PRE may follow ACT sooner than {access} (tRAS, tRCD); a controller's "
                 "row stays open until it can be accessed"
             )
     interval, busy = s.cycles("tREFI"), between("REF", "unit", "REF")
     if interval <= busy or interval < len(s.units):
-        raise _wrong(
+        raise wrong(
             f"{s.part}: refreshes are due every {interval} cycles (tREFI) and take {busy} (tRFC); a "
             "controller would do nothing else"
         )
     for first, second in itertools.product(accesses, repeat=2):
         if between(first, "same", second) > between(first, "group", second):
-            raise _wrong(
+            raise wrong(
                 f"{s.part}: {second} after {first} waits longer in the same bank than in its "
                 "group; a controller's accesses wait for those of the group"
             )
 
 
-def _wrong(text):
-    return lpn.Error("E-dram-part", text)
-
-
 def _check_shape(s, data):
     """Tables and levels."""
     if len(s.levels) > 3:
-        raise _wrong(
+        raise wrong(
             f"{s.part}: a controller's coordinate has at most three levels, got {', '.join(s.levels)}; "
             'several channels are "channels" of [controller]'
         )
     if len(s.units) < s.sizes[s.levels[0]]:
-        raise _wrong(
+        raise wrong(
             f"{s.part}: refresh is 'device', and there are {s.sizes[s.levels[0]]} of {s.levels[0]}; a "
             f'controller refreshes each by itself: write refresh = "{s.levels[0]}"'
         )
@@ -72,10 +66,10 @@ def _check_shape(s, data):
         ("round", "it refreshes all banks of a rank at once, by REF"),
     ):
         if table in data:
-            raise _wrong(f"{s.part}: a controller does not read [{table}]: {instead}")
+            raise wrong(f"{s.part}: a controller does not read [{table}]: {instead}")
     for name, _, _, lost in s.windows:
         if lost:
-            raise _wrong(f"{s.part}: window {name} loses slots, which a controller's does not")
+            raise wrong(f"{s.part}: window {name} loses slots, which a controller's does not")
 
 
 def _check_rules(s):
@@ -111,7 +105,7 @@ def _check_rules(s):
                 continue
             if scope == "any" and cycles <= 1:
                 continue
-            raise _wrong(
+            raise wrong(
                 f"{s.part}: a controller does not keep {cycles} cycles from {first} to {second} by a rule of "
                 f"'{scope}'; it keeps those of {widest}, of what lies in between and of other_{widest}, REF's of "
                 f"{widest} alone, and of one bank those from ACT, from PRE to ACT and from accesses to what "

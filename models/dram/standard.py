@@ -14,10 +14,10 @@ import os
 import re
 from fractions import Fraction
 
-import lpn
 from lpn.runs import read_toml
 
 from . import address, scheduled, tables
+from .tables import wrong
 
 __all__ = ["LAST", "Standard", "names", "standard"]
 
@@ -75,11 +75,6 @@ def names() -> list[str]:
 def _names(folder):
     files = os.listdir(os.path.join(os.path.dirname(_FOLDER), folder))
     return sorted(f"{folder}/{file[:-5]}" for file in files if file.endswith(".toml"))
-
-
-def wrong(text):
-    """The error of a description that cannot be used."""
-    return lpn.Error("E-dram-part", text)
 
 
 def standard(part: str, organisation: str = "full", corrected: tuple = ()) -> "Standard":
@@ -204,26 +199,23 @@ class Standard:
             raise wrong(f"{self.part}: a controller needs the command {min(lacking)}")
         if c.get("page") not in ("open", "closed"):
             raise wrong(f"{self.part}: page of controller must be open or closed")
-        for key, most in (("request_bytes", 2**20), ("channels", 64)):
-            number = c.get(key, 1 if key == "channels" else None)
-            if type(number) is not int or not 1 <= number <= most:
-                raise wrong(
-                    f"{self.part}: {key} of controller must be a number, 1 to {most}, got {number!r}"
-                )
-        for key in POLICY:
-            least, most = int(key != "drain_idle"), MOST_ENTRIES
-            if key == "drain_idle":
-                most = self.policy("write_buffer")
-            if type(self.policy(key)) is not int or not least <= self.policy(key) <= most:
+        sizes = {
+            "request_bytes": (1, 2**20),
+            "channels": (1, 64),
+            **{key: (1, MOST_ENTRIES) for key in POLICY if key != "drain_idle"},
+            "drain_idle": (0, self.policy("write_buffer")),
+        }
+        for key, (least, most) in sizes.items():
+            number = c.get(key, {"channels": 1, **POLICY}.get(key))
+            if type(number) is not int or not least <= number <= most:
                 raise wrong(
                     f"{self.part}: {key} of controller must be a number, {least} to {most}, got "
-                    f"{self.policy(key)!r}"
+                    f"{number!r}"
                 )
         if type(c.get("dual_command", False)) is not bool:
             raise wrong(f"{self.part}: dual_command of controller must be true or false")
-        found = address.check(c, self.levels, self._data.get("organisations", {}).get("full", {}))
-        if found is not None:
-            raise wrong(f"{self.part}: {found}")
+        full = self._data.get("organisations", {}).get("full", {})
+        address.check(self.part, c, self.levels, full)
         bits = dict(c["address"])
         self.row_bits = bits["row"]
         self.blocks = 2 ** sum(bits.values())

@@ -84,10 +84,7 @@ def compare(names, checkout):
 def channels(all_banks):
     """Firings a second of nets with more and more channels, of four banks each or all, in turns."""
     nets, n = {}, 40_000
-    few = {} if all_banks else {"rank": 1, "bank_group": 2, "bank": 2}
-    organisations = (
-        f"[organisations]\nfull = {{ {', '.join(f'{k} = {v}' for k, v in few.items())} }}\n"
-    )
+    full = "[organisations]\nfull = { rank = 1, bank_group = 2, bank = 2 }\n"
     group, bank, rank = (2, 2, 1) if all_banks else (1, 1, 0)
     draw = random.Random(SEED)
     with tempfile.TemporaryDirectory() as folder:
@@ -96,7 +93,7 @@ def channels(all_banks):
             part = Path(folder) / f"channels{number}.toml"
             field = f'["channel", {bits}], ' if bits else ""
             part.write_text(
-                f'base = "controllers/ddr4"\n{organisations if few else ""}'
+                f'base = "controllers/ddr4"\n{"" if all_banks else full}'
                 f"[controller]\nchannels = {number}\n"
                 f'address = [["column", 7], {field}["bank_group", {group}], ["bank", {bank}], '
                 f'["rank", {rank}], ["row", 16]]\n'

@@ -40,4 +40,26 @@ Range bounds(const Net& net, const Transition* transition, ExprId id) {
   return NetBounds(net, transition).of(id);
 }
 
+namespace {
+
+void add(Range& sum, const Range& count) {
+  sum.lo += std::clamp<std::int64_t>(count.lo, 0, kMaxTokens);
+  sum.hi += std::clamp<std::int64_t>(count.hi, 0, kMaxTokens);
+}
+
+}  // namespace
+
+Range emitted(NetBounds& of, const OutputArc& arc) {
+  Range sum{0, 0};
+  for (const Emission& e : arc.emissions) add(sum, of.of(e.count.id));
+  return sum;
+}
+
+Range initial_tokens(const Net& net, const Place& place) {
+  NetBounds of(net, nullptr);
+  Range sum{0, 0};
+  for (const Initial& group : place.initial) add(sum, of.of(group.count.id));
+  return sum;
+}
+
 }  // namespace lpn

@@ -66,34 +66,24 @@ class Finder {
   }
 
   Range given(const Transition& t, PlaceId place) const {
+    NetBounds of(net_, &t);
     Range sum{0, 0};
     for (const OutputArc& arc : t.outputs) {
       if (arc.place != place) continue;
-      for (const Emission& e : arc.emissions) {
-        const Range count = range(t, e.count);
-        sum.lo += std::clamp<std::int64_t>(count.lo, 0, kMaxTokens);
-        sum.hi += std::clamp<std::int64_t>(count.hi, 0, kMaxTokens);
-      }
+      const Range count = emitted(of, arc);
+      sum.lo += count.lo;
+      sum.hi += count.hi;
     }
     return sum;
   }
   bool gives(const Transition& t, PlaceId place) const { return given(t, place).lo >= 1; }
 
-  Range initial(const Place& place) const {
-    Range sum{0, 0};
-    for (const Initial& group : place.initial) {
-      const Range count = bounds(net_, nullptr, group.count.id);
-      sum.lo += std::clamp<std::int64_t>(count.lo, 0, kMaxTokens);
-      sum.hi += std::clamp<std::int64_t>(count.hi, 0, kMaxTokens);
-    }
-    return sum;
-  }
-
   // Whoever takes its tokens gives as many back: where nothing is in flight, one is there.
   bool lent(std::size_t p) const {
     const PlaceUse& use = uses_[p];
     const auto id = static_cast<PlaceId>(p);
-    if (use.takers.empty() || net_[id].capacity || initial(net_[id]).lo < 1) return false;
+    if (use.takers.empty() || net_[id].capacity || initial_tokens(net_, net_[id]).lo < 1)
+      return false;
     return std::all_of(use.takers.begin(), use.takers.end(), [&](TransitionId taker) {
       const Transition& t = net_[taker];
       Wide taken = 0;
@@ -155,7 +145,7 @@ class Finder {
 
   bool comes(const Transition& t, const std::vector<bool>& starts) const {
     return std::all_of(t.inputs.begin(), t.inputs.end(), [&](const InputArc& arc) {
-      return lent(arc) || net_[arc.place].start || initial(net_[arc.place]).lo >= 1 ||
+      return lent(arc) || net_[arc.place].start || initial_tokens(net_, net_[arc.place]).lo >= 1 ||
              starts[index(uses_[index(arc.place)].producers.front())];
     });
   }

@@ -110,23 +110,7 @@ class Linter {
   }
 
   Range emits(const Transition& t, const OutputArc& arc) const {
-    Range sum{0, 0};
-    for (const Emission& e : arc.emissions) {
-      const Range r = range(t, e.count);
-      sum.lo += std::clamp<std::int64_t>(r.lo, 0, kMaxTokens);
-      sum.hi += std::clamp<std::int64_t>(r.hi, 0, kMaxTokens);
-    }
-    return sum;
-  }
-
-  Range initial(const Place& p) const {
-    Range sum{0, 0};
-    for (const Initial& group : p.initial) {
-      const Range r = bounds(net_, nullptr, group.count.id);
-      sum.lo += std::clamp<std::int64_t>(r.lo, 0, kMaxTokens);
-      sum.hi += std::clamp<std::int64_t>(r.hi, 0, kMaxTokens);
-    }
-    return sum;
+    return emitted(bounds_[static_cast<std::size_t>(&t - net_.transitions.data())], arc);
   }
 
   // Transitions of which at most one firing is in flight: those that hold a token of a credit loop
@@ -140,7 +124,7 @@ class Linter {
         if (loop.capacity)
           tokens += bounds(net_, nullptr, place.capacity->id).hi;
         else
-          tokens += place.start ? kMaxTokens : initial(place).hi;
+          tokens += place.start ? kMaxTokens : initial_tokens(net_, place).hi;
       }
       if (tokens > 1) continue;
       for (TransitionId t : loop.transitions) single_[index(t)] = true;
@@ -227,7 +211,7 @@ class Linter {
     why_dead_.assign(n, "");
     alive_.assign(n, false);
     for (std::size_t p = 0; p < net_.places.size(); ++p) {
-      fillable_[p] = net_.places[p].start || initial(net_.places[p]).hi > 0;
+      fillable_[p] = net_.places[p].start || initial_tokens(net_, net_.places[p]).hi > 0;
     }
     std::vector<std::size_t> all;
     for (std::size_t k = n; k > 0; --k) all.push_back(k - 1);
@@ -429,7 +413,8 @@ class Linter {
 
   void never_filled(std::size_t p) {
     const Place& place = net_.places[p];
-    if (readers_[p].empty() || place.start || !producers_[p].empty() || initial(place).hi > 0)
+    if (readers_[p].empty() || place.start || !producers_[p].empty() ||
+        initial_tokens(net_, place).hi > 0)
       return;
     warn(
         "W-never-filled", place,

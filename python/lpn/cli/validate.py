@@ -241,7 +241,7 @@ def _from_csv(row_of, path):
         except KeyError as error:
             raise mistake(
                 "E-truth-file",
-                f"{path} has no column {error}; its columns are: " f"{', '.join(columns)}",
+                f"{path} has no column {error}; its columns are: {', '.join(columns)}",
             ) from None
         except (ValueError, TypeError) as error:
             reason = _wrong_cell(row, columns, error)

@@ -3,10 +3,11 @@
     PYTHONPATH=build/python:. /usr/bin/python3 testbenches/accuracy/dram/differences.py \\
         --simulator FOLDER [--seed 1] [--traces 500] [--engine interp|compiled] [--part NAME] [--queues]
 
---queues: read queue and write buffer have another number of entries in each trace. FOLDER is a checkout of DRAMsim3 (commit 2981759). Compared are the cycle of acceptance and of
-completion of each request; of requests of one block and direction the completions in order, since
-the simulator does not say which of them one is of. Where it hangs, the net has to say so. Each
-difference is printed with the seed that makes it again, and the exit status is then 1.
+--queues: read queue and write buffer have another number of entries in each trace. FOLDER is a
+checkout of DRAMsim3 (commit 2981759). Compared are the cycle of acceptance and of completion of each
+request; of requests of one block and direction the completions in order, since the simulator does
+not say which of them one is of. Where it hangs, the net has to say so. Each difference is printed
+with the seed that makes it again, and the exit status is then 1.
 """
 
 import argparse

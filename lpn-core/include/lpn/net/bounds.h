@@ -26,4 +26,9 @@ class NetBounds final : public Bounds {
 // Of a single formula.
 Range bounds(const Net& net, const Transition* transition, ExprId id);
 
+// How many tokens an arc of the transition puts, and are in a place at the start; each count at
+// most kMaxTokens.
+Range emitted(NetBounds& of, const OutputArc& arc);
+Range initial_tokens(const Net& net, const Place& place);
+
 }  // namespace lpn
