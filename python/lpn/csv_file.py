@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .errors import mistake
+from .errors import without_place
 from .json_file import unpacked
 
 __all__ = ["read_csv"]
@@ -25,24 +25,24 @@ def read_csv(path: str | os.PathLike[str]) -> tuple[list[str], list[tuple[int, d
         reader = csv.DictReader(io.StringIO(text, newline=""))
         rows = [(reader.line_num, row) for row in reader]
     except OSError as error:
-        raise mistake("E-input", f"cannot read {name}: {error.strerror}") from None
+        raise without_place("E-input", f"cannot read {name}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         said = f"{name} is not a CSV file: byte {error.start} is not UTF-8"
-        raise mistake("E-truth-file", said) from None
+        raise without_place("E-truth-file", said) from None
     except csv.Error as error:
-        raise mistake("E-truth-file", f"{name} is not a CSV file: {error}") from None
+        raise without_place("E-truth-file", f"{name} is not a CSV file: {error}") from None
     except ValueError as error:  # a packed file that is cut or damaged
-        raise mistake("E-truth-file", str(error)) from None
+        raise without_place("E-truth-file", str(error)) from None
     columns = list(reader.fieldnames or ())
     twice = [column for column in columns if columns.count(column) > 1]
     if twice:
-        raise mistake("E-truth-file", f"{name} has two columns '{twice[0]}'")
+        raise without_place("E-truth-file", f"{name} has two columns '{twice[0]}'")
     for line, row in rows:
         missing = [column for column in columns if row[column] is None]
         if missing:
             said = f"there is no value of {', '.join(missing)}"
-            raise mistake("E-truth-file", f"{name}, row {line}: {said}")
+            raise without_place("E-truth-file", f"{name}, row {line}: {said}")
         if len(row) > len(columns):
             said = f"the row has more cells than the header, {len(columns)}"
-            raise mistake("E-truth-file", f"{name}, row {line}: {said}")
+            raise without_place("E-truth-file", f"{name}, row {line}: {said}")
     return columns, rows

@@ -271,3 +271,4 @@ def test_rows_of_bandwidths_that_are_damaged(tmp_path, row, said):
     with pytest.raises(lpn.Error) as refused:
         list(lpn.load("pcie").module.truth_rows(path))
     assert refused.value.code == "E-truth-file" and said in str(refused.value)
+    assert "\n" not in str(refused.value)  # no line of the model's, which is not the user's
