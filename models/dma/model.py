@@ -12,7 +12,7 @@ import lpn
 
 from . import movers_bench, port_bench, run_file
 
-__all__ = ["compare", "engine", "net", "net_of", "space", "truth_rows", "workload"]
+__all__ = ["compare", "net", "net_of", "space", "truth_rows", "workload"]
 
 _BENCHES = (movers_bench, port_bench)
 _BENCH = {design: bench for bench in _BENCHES for design in bench.DESIGNS}
@@ -52,12 +52,6 @@ def net_of(input) -> lpn.Net:
     """
     bench, run = _read(input)
     return bench.build(run)
-
-
-def engine(input) -> str:
-    """ "interp" up to a million words, which it moves in some ten seconds: compiling takes longer."""
-    bench, run = _read(input)
-    return "interp" if bench.words(run) <= 10**6 else "compiled"
 
 
 def workload(input, net: lpn.Net) -> lpn.Marking:

@@ -9,7 +9,7 @@ from .movers import axi_cdma, axi_dma_rd, axi_dma_wr
 from .run_file import checked, only, refuse, whole
 from .stages import Copy, Move
 
-__all__ = ["DESIGNS", "build", "check", "instants", "mark", "words"]
+__all__ = ["DESIGNS", "build", "check", "instants", "mark"]
 
 DESIGNS = ("axi_cdma", "axi_dma_rd", "axi_dma_wr")
 
@@ -149,12 +149,6 @@ def mark(run, net):
         if run["design"] == "axi_dma_wr":
             marking.add("stream.packets", words=-(-given["len"] // width))
     return marking
-
-
-def words(run):
-    """How many words of the bus a checked run moves."""
-    width = run["config"]["data_width"] // 8
-    return sum(-(-given["len"] // width) for given in run["descriptors"])
 
 
 def instants(run):

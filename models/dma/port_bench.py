@@ -11,7 +11,7 @@ from .fifo import axi_fifo
 from .movers_bench import MEMORY, check_memory, memories
 from .run_file import checked, only, refuse, whole
 
-__all__ = ["DESIGNS", "build", "check", "instants", "mark", "words"]
+__all__ = ["DESIGNS", "build", "check", "instants", "mark"]
 
 DESIGNS = ("axi_fifo", "axi_crossbar")
 
@@ -173,12 +173,6 @@ def mark(run, net):
                 )
                 before = earliest
     return marking
-
-
-def words(run):
-    """How many words of the bus a checked run moves."""
-    bursts = [burst for master in run["masters"] for kind in master.values() for burst in kind]
-    return sum(burst["beats"] for burst in bursts)
 
 
 def instants(run):

@@ -14,7 +14,7 @@ from .sequence import Sequence, earliest, marking, truth_rows
 from .standard import standard
 from .trace import Trace, mean_latency
 
-__all__ = ["answer", "compare", "engine", "net", "net_of", "show", "truth_rows", "workload"]
+__all__ = ["answer", "compare", "net", "net_of", "show", "truth_rows", "workload"]
 
 _nets = {}
 
@@ -44,11 +44,6 @@ def workload(input, net):
     """
     read = Sequence.of(input)
     return read.marking(net) if isinstance(read, Trace) else marking(read, net)
-
-
-def engine(input) -> str:
-    """What runs an input when nobody asks: a sequence is over before its net is compiled."""
-    return "interp"
 
 
 def answer(input) -> dict:

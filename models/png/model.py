@@ -124,11 +124,6 @@ def workload(input_path, net: lpn.Net) -> lpn.Marking:
     return marking
 
 
-def engine(input_path) -> str:
-    """A run has some firings per row and chunk, which takes less than compiling the net."""
-    return "interp"
-
-
 def truth(row: dict) -> tuple[str, dict, int]:
     """A row of a cycles.csv measured on the RTL: input file, parameters of the net, cycles."""
     return row["file"], {}, int(row["cycles_total"])

@@ -116,13 +116,6 @@ class Configured:
             marking.done_count = 1  # refreshes never stop: the run ends when the driver knows
         return marking
 
-    def engine(self, input) -> str | None:
-        """What runs an input when nobody asks: a DRAM's model takes half a minute to compile; of others,
-        and of ports, behind which it is asked for every line, what answers first.
-        """
-        dram = self.system.memory.model == "dram" and not self.system.accelerator.ports
-        return "interp" if dram else None
-
     def answer_of_run(self, run) -> dict:
         """ns of a run and cycles of each clock in them, and ps of a tick; None where it did not end."""
         if run.latency is None:

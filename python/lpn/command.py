@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from .errors import near, without_place
+from .runs.endless import endless_text
 from .runs.engines import ENGINES
 from .runs.models import Model
 from .runs.ready import Ready
@@ -245,10 +246,7 @@ def say_endless(ready: Ready) -> None:
     """That a run without a limit will not end, where that is sure."""
     names = ready.endless
     if names:
-        note(
-            f"{ready.input or ready.net.name}: '{names[0]}' goes on for ever by itself, so nothing "
-            "but a limit ends this run: write --limit T, or marking.done_count = ... in the workload"
-        )
+        note(f"{ready.input or ready.net.name}: {endless_text(names[0])}")
 
 
 def print_json(data: object) -> None:

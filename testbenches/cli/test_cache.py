@@ -390,6 +390,34 @@ def test_an_interrupted_compilation(place, program, number):
     assert not running(int(pid.read_text()))
 
 
+def test_two_that_want_the_same_net_compile_it_once(place):
+    log = place.folder / "log"
+    counted = place.script("counted", f'echo begun >>{log}\nsleep 1\nexec {place.quick} "$@"')
+    two = [place.start(RUN, place.net, place.tokens, LPN_CXX=counted) for _ in range(2)]
+    answers = [json.loads(one.communicate(timeout=60)[0]) for one in two]
+    assert [answer["latency"] for answer in answers] == [16, 16]
+    assert sorted(answer["cached"] for answer in answers) == [False, True]
+    assert log.read_text() == "begun\n" and not place.litter()
+
+
+def test_who_waits_for_another_compilation_can_be_interrupted(place):
+    begun = place.folder / "begun"
+    slow = place.script("slow", f"touch {begun}\nexec sleep 60")
+    first = place.start(RUN, place.net, place.tokens, LPN_CXX=slow)
+    while not begun.exists():
+        time.sleep(0.01)
+        assert first.poll() is None
+    second = place.start(LPN, "sim", "--engine", "compiled", place.net, place.tokens, LPN_CXX=slow)
+    time.sleep(1)
+    second.send_signal(signal.SIGINT)
+    _, err = second.communicate(timeout=30)
+    assert second.returncode == 3 and "[E-interrupted]" in err, (second.returncode, err)
+    kill(first.pid)  # what it leaves is in nobody's way
+    first.communicate(timeout=60)
+    place.answers()
+    assert place.answers()["cached"] is True
+
+
 def running(pid):
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -416,7 +444,8 @@ def test_never_compile(place, lpn):
         answer = json.loads(done.stdout)
         assert answer["engine"] == "interp" and answer["runs"][0]["latency"] == 16
         assert answer["fallback"]["code"] == "E-never-compile"
-        done = command("sweep", place.net, place.tokens, "-p", "slow=1,2", "--json", "--jobs", "2")
+        grid = ["-p", "slow=1,2", "--engine", "compiled", "--jobs", "2"]
+        done = command("sweep", place.net, place.tokens, *grid, "--json")
         answer = json.loads(done.stdout)
         assert [row["latency"] for row in answer["rows"]] == [16, 31], done.stderr
         assert answer["compiled"] == 0 and answer["fallback"]["code"] == "E-never-compile"

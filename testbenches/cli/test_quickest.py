@@ -254,6 +254,21 @@ def test_simulate_forgets_what_was_compiled_of_a_net_that_changed(line):
     assert run.engine == "interp" and run.latency == 3 * SHORT + 2
 
 
+def test_nets_of_one_text_share_what_was_compiled(line):
+    from lpn.runs.background import PATIENCE, background_of
+
+    lpn.simulate(line, of(line, LONG))
+    same, other = lpn.Net.parse(LINE), lpn.Net.parse(LINE.replace("delay 2", "delay 4"))
+    assert background_of(same, False, False).there(PATIENCE + 1)
+    assert not background_of(other, False, False).there(PATIENCE + 1)
+
+
+def test_short_runs_move_over_when_they_are_many(line):
+    deadline = time.monotonic() + 60
+    while lpn.simulate(line, of(line, 1000)).engine == "interp":
+        assert time.monotonic() < deadline
+
+
 def test_simulate_gives_path_and_statistics_without_a_compiler(line, monkeypatch):
     monkeypatch.setenv("LPN_CXX", "/nonexistent/g++")
     for engine in (None, "interp"):

@@ -164,7 +164,8 @@ def test_rows_are_those_of_lpn_sim(lpn, sweep, folder):
 
 
 @pytest.mark.parametrize(
-    "extra", [["--jobs", 1], ["--jobs", 2], ["--jobs", 5], ["--engine", "interp"]]
+    "extra",
+    [["--jobs", 1], ["--jobs", 2], ["--jobs", 5], ["--engine", "interp"], ["--engine", "compiled"]],
 )
 def test_who_does_the_work_changes_nothing(sweep, extra):
     arguments = ["pair.lpn", "a.json", "b.json", "-p", "slots=1:64", "-p", "slow=1:5", "--json"]
@@ -185,12 +186,55 @@ def test_one_compilation_for_all_values(sweep, tmp_path):
         "slow=1:9",
         "--jobs",
         2,
+        "--engine",
+        "compiled",
         "--json",
         **empty,
     ).json
     assert data["compiled"] == 1 and data["compile_seconds"] > 0.1 and len(data["rows"]) == 162
     assert len(list((tmp_path / "empty").glob("*.so"))) == 1
-    assert sweep("pair.lpn", "a.json", "-p", "slots=10:20", "--json", **empty).json["compiled"] == 0
+    again = ["pair.lpn", "a.json", "-p", "slots=10:20", "--engine", "compiled", "--json"]
+    data = sweep(*again, **empty).json
+    assert data["compiled"] == 0 and data["engine"] == "compiled"
+
+
+def test_short_runs_compile_nothing(sweep, tmp_path):
+    """Three runs of microseconds waited 8 s for a compiler."""
+    empty = {"LPN_CACHE": str(tmp_path / "empty")}
+    answer = sweep("pair.lpn", "a.json", "-p", "slots=1:3", **empty)
+    assert "(interpreted)" in answer.out and not (tmp_path / "empty").exists()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_sweeps_of_many_points_move_over_to_the_compiled_net(sweep, marking, tmp_path, jobs):
+    empty = {"LPN_CACHE": str(tmp_path / "empty")}
+    marking("many.json", {"in": [[k % 7] for k in range(100_000)]})
+    grid = [
+        "pair.lpn",
+        "many.json",
+        "-p",
+        "slots=1:64",
+        "-p",
+        "slow=1:15",
+        "--jobs",
+        jobs,
+        "--json",
+    ]
+    data = sweep(*grid, **empty).json
+    assert data["engine"] == "compiled" and data["compiled"] == 1
+    plain = sweep(*grid, "--engine", "compiled", **empty).json
+    assert without_seconds(data["rows"]) == without_seconds(plain["rows"])
+
+
+def test_a_long_point_moves_over(folder, tmp_path, monkeypatch):
+    """It is begun again; what it may take counts from its beginning."""
+    monkeypatch.setenv("LPN_CACHE", str(tmp_path / "empty"))
+    net = lpn.Net.parse(PAIR)
+    marking = lpn.Marking(net)
+    marking.add("in", count=30_000_000, size=1)
+    [row] = lpn.sweep(net, [marking], {"slow": [3]}, jobs=1, max_time=600)
+    assert (row["latency"], row["ending"]) == (4 * 30_000_000 + 3, "quiet")
+    assert list((tmp_path / "empty").glob("*.so"))
 
 
 def test_an_argument_of_net_is_another_net(lpn, sweep, folder):
@@ -669,7 +713,8 @@ def test_a_killed_sweep_goes_on_and_leaves_no_process(environment, sweep, long):
 
 
 @pytest.mark.parametrize(
-    "model, jobs", [("model.py sleep", 1), ("model.py sleep x", 2), ("clock.lpn", 1)]
+    "model, jobs",
+    [("model.py sleep", 1), ("model.py sleep x", 2), ("clock.lpn --limit 1000000000000", 1)],
 )
 def test_interrupt_of_what_does_not_end(environment, nets, folder, model, jobs):
     answer = interrupted(
@@ -751,6 +796,8 @@ def test_without_a_compiler_the_interpreter_answers(sweep, tmp_path):
         "a.json",
         "-p",
         "slots=1:3",
+        "--engine",
+        "compiled",
         "--json",
         LPN_CXX="/nonexistent/c++",
         LPN_CACHE=str(tmp_path / "none"),
@@ -1092,7 +1139,15 @@ def test_cluster_interrupt(environment, sweep, long, nets):
         assert 19 <= len(json.loads(out)["rows"]) == len(table(long / "t.csv")) < 600
         # A run without end is given up by its worker too.
         with started(
-            environment, nets, "clock.lpn", "--scheduler", cluster.address, "--engine", "interp"
+            environment,
+            nets,
+            "clock.lpn",
+            "--scheduler",
+            cluster.address,
+            "--engine",
+            "interp",
+            "--limit",
+            10**12,
         ) as process:
             time.sleep(4)
             os.killpg(process.pid, signal.SIGINT)

@@ -1,7 +1,7 @@
 // An artefact is <key>.so beside its source <key>.cc, and is sealed: its last bytes are a hash of
 // the source and of all before them. Only what has the right seal is loaded, so that neither a
 // clash of keys loads another net nor a damaged file ends the process. Writers compile in a folder
-// of their own and rename what is on the disk, so concurrent processes at worst compile twice.
+// of their own and rename what is on the disk; they take turns at a key (turn.h).
 
 #include "lpn/sim/compile.h"
 
@@ -25,6 +25,7 @@
 #include "library/cache_folder.h"
 #include "library/compiler.h"
 #include "library/environment.h"
+#include "library/turn.h"
 #include "library/work_folder.h"
 #include "lpn/base/error.h"
 
@@ -146,12 +147,14 @@ Artefact obtain(const std::string& source, const std::string& what, Variant vari
   const std::string flags = flags_of(variant, options);
   const std::string key = content_key(source, compiler, flags, runtime_folder(options));
   std::optional<CacheFolder> cache = open_cache_folder(options, false);
-  if (cache && !anew) {
+  const auto found = [&]() -> std::optional<Artefact> {
     Descriptor file = look_up(*cache, key, source);
-    if (file) {
-      return {{cache->path / (key + ".so"), true, seconds_since(begin), cache->notice},
-              std::move(file)};
-    }
+    if (!file) return std::nullopt;
+    return Artefact{{cache->path / (key + ".so"), true, seconds_since(begin), cache->notice},
+                    std::move(file)};
+  };
+  if (cache && !anew) {
+    if (std::optional<Artefact> there = found()) return *std::move(there);
   }
   if (compiler.empty()) {
     throw Error("E-no-compiler",
@@ -160,6 +163,10 @@ Artefact obtain(const std::string& source, const std::string& what, Variant vari
                             wanted_compiler(options), what));
   }
   if (!cache) cache = open_cache_folder(options, true);
+  const Turn turn(*cache, key, options.keep_on);
+  if (!anew) {
+    if (std::optional<Artefact> there = found()) return *std::move(there);
+  }
   Descriptor file = make(*cache, key, source, what, compiler, flags, options);
   return {{cache->path / (key + ".so"), false, seconds_since(begin), cache->notice},
           std::move(file)};

@@ -20,6 +20,7 @@
 #include <system_error>
 #include <vector>
 
+#include "library/turn.h"
 #include "lpn/base/error.h"
 
 namespace lpn::sim {
@@ -92,6 +93,8 @@ void clean(int cache) {
   for (const std::string& name : names_in(cache)) {
     if (name.starts_with(kPrefix)) {
       if (!is_alive(cache, name)) remove_folder(cache, name);
+    } else if (clean_turn(cache, name)) {
+      continue;
     } else if (is_old_litter(cache, name)) {
       ::unlinkat(cache, name.c_str(), 0);
     }

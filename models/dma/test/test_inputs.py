@@ -203,9 +203,3 @@ def test_a_witness_runs_in_the_net_that_it_is_of(tmp_path):
     space.marking(found.witness).save(str(path))
     run = runs.prepare(MODEL, str(path), {"mover": 1}, "interp").run()
     assert run.latency == found.upper == 10
-
-
-def test_short_runs_are_interpreted_and_long_ones_compiled():
-    assert MODEL.module.engine(str(EXAMPLES / "crossbar.json")) == "interp"
-    many = {"design": "axi_cdma", "descriptors": [{"addr": 0, "len": 2**20 - 1}] * 8}
-    assert MODEL.module.engine(many) == "compiled"

@@ -30,7 +30,6 @@ from ..runs import fields_of, load, prepare
 from ..runs.condition import Condition
 from ..runs.engines import UNTIL_INTERPRETED, name_of
 from ..runs.isolated import isolated
-from ..runs.ready import is_marking_file
 from ..runs.run import budget_of
 from .explain import explanation
 from .explain import show as show_ways
@@ -149,8 +148,7 @@ def sim(
         raise click.UsageError("--isolate-seconds and --isolate-memory need --isolate")
     loaded = load(model)
     first = inputs[0] if inputs else None
-    own = None if is_marking_file(first) else first  # what the model's engine() may read
-    engine = engine or os.environ.get("LPN_ENGINE") or loaded.engine_for(own)
+    engine = engine or os.environ.get("LPN_ENGINE") or None
     if trace and not engine and os.path.exists(trace) and not os.path.isfile(trace):
         engine = "interp"  # a pipe cannot be written anew
     if until is not None:

@@ -87,7 +87,7 @@ class _Values(click.ParamType):
     "--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="End each run after cycle T."
 )
 @budget_options
-@engine_option()
+@engine_option(None, help="Default: what answers first, as in lpn sim.")
 @click.option(
     "--jobs",
     type=click.IntRange(1, 4096),
@@ -195,7 +195,8 @@ def _run(definition, csv_path, jsonl_path, jobs, scheduler):
                 progress.step(_named(definition, row))
 
         def wait(text):
-            progress.say(text or ("simulating" if progress.finished else "compiling"))
+            compiling = definition.engine == "compiled" and not progress.finished
+            progress.say(text or ("compiling" if compiling else "simulating"))
 
         progress.say("starting", now=True)
         try:
@@ -290,7 +291,7 @@ def _print(definition, outcome, rows, plot):
             "model": definition.model.name,
             "swept": definition.swept(),
             "inputs": [i.name for i in definition.inputs],
-            "engine": "interp" if outcome.fallback or definition.engine == "interp" else "compiled",
+            "engine": outcome.engine,
             "fallback": dict(zip(("code", "message"), outcome.fallback))
             if outcome.fallback
             else None,
@@ -312,7 +313,7 @@ def _show(definition, outcome, rows, metrics, show_all):
     fixed = [name for name in definition.names if name not in definition.swept()]
     how = ", ".join(f"{name}={definition.points[0][name]}" for name in fixed)
     compiled = "interpreted"
-    if definition.engine == "compiled" and outcome.fallback is None:
+    if outcome.engine == "compiled":
         compiled = "compiled before"
         if outcome.compiled:
             compiled = f"compiled in {outcome.compile_seconds:.1f} s"

@@ -33,6 +33,7 @@ from ..command import (
 from ..errors import Error, mistake, refusal, without_place
 from ..csv_file import read_csv
 from ..runs import load, prepare
+from ..runs.endless import refuse_endless
 
 
 @click.command()
@@ -52,9 +53,7 @@ from ..runs import load, prepare
     "A relative one may also be beside the truth.",
 )
 @params_option
-@engine_option(
-    None, help="Default: compiled, unless the model says that a run is too short for it."
-)
+@engine_option(None, help="Default: what answers first, as in lpn sim.")
 @click.option(
     "--all", "show_all", is_flag=True, help="Every row in the order of FILE, not only the worst."
 )
@@ -153,13 +152,14 @@ class _Comparison:
             if isinstance(value, bool) or not isinstance(value, int):
                 raise mistake("E-truth-file", f"parameter '{key}' is {value!r}, no whole number")
         path = self._place(name) if isinstance(name, str) else name
-        engine = self._engine or self._model.engine_for(path) or "compiled"
-        key = (engine, *sorted(parameters.items()))
+        key = tuple(sorted(parameters.items()))
         if key not in self._ready:
-            ready = prepare(self._model, path, parameters, engine)
-            compile_aloud(ready)
+            ready = prepare(self._model, path, parameters, self._engine)
+            if self._engine:
+                compile_aloud(ready)
             self._ready[key] = ready
         ready = self._ready[key].on(path)
+        refuse_endless(ready.net, ready.marking, instead="")
         compare = getattr(self._model.module, "compare", None)
         if compare is None:
             return ready.run(), {}

@@ -23,12 +23,60 @@ PATIENCE = 0.1
 _all: weakref.WeakSet[Background] = weakref.WeakSet()
 
 
+class _Compiler:
+    """A thread that compiles a net's variants. `libraries`, `fallback`: as Background has them;
+    `broken`: another exception.
+    """
+
+    def __init__(self, net: Net, text: str, variants: list[dict[str, bool]]) -> None:
+        self.of = text, variants
+        self.libraries: tuple[Any, ...] | None = None
+        self.fallback: Error | None = None
+        self.broken: BaseException | None = None
+        self._net = net
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="lpn compiles", daemon=True)
+        try:
+            self._thread.start()
+        except RuntimeError as error:  # no more threads: the interpreter goes on
+            self.fallback = Error("E-compile", f"no thread for the compiler: {error}")
+
+    @property
+    def serves(self) -> bool:
+        """Whether it has answered, or will. A process that was forked has not its thread."""
+        answered = self.libraries or self.fallback or self.broken
+        return bool(answered) or self._thread.is_alive() and not self._end.is_set()
+
+    def stop(self) -> None:
+        """Asks it to end."""
+        self._end.set()
+
+    def join(self) -> None:
+        """Waits until it has ended."""
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _work(self):
+        _, variants = self.of
+        try:
+            self.libraries = tuple(
+                compiled(self._net, **kept, stop=self._end.is_set) for kept in variants
+            )
+        except Error as error:
+            if error.code in NOT_COMPILED:
+                self.fallback = error
+            elif error.code != "E-interrupted":
+                self.broken = error
+        except BaseException as error:
+            self.broken = error
+
+
 class Background:
     """The libraries of a net, compiled by a thread of their own once its runs have taken a while.
 
     `variants`: what the runs with each library keep. `libraries`: a tuple, one per variant,
     when they are there, else None. `fallback`: the Error that says why the net cannot be compiled
-    here, else None.
+    here, else None. Nets of the same text share the thread and what it made.
     """
 
     def __init__(self, net: Net, variants: list[dict[str, bool]]) -> None:
@@ -36,26 +84,29 @@ class Background:
         self.variants = variants
         self._spent = 0.0
         self._running = 0
-        self._end = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._broken: BaseException | None = None
-        self.libraries: tuple[Any, ...] | None = None
-        self.fallback: Error | None = None
+        self._compiler: _Compiler | None = None
         _all.add(self)
+
+    @property
+    def libraries(self) -> tuple[Any, ...] | None:
+        return None if self._compiler is None else self._compiler.libraries
+
+    @property
+    def fallback(self) -> Error | None:
+        return None if self._compiler is None else self._compiler.fallback
 
     def there(self, seconds: float) -> bool:
         """Whether the libraries are there, for a run that has been interpreted for so long; starts
         to make them when that is long. Raises what went wrong but for `fallback`.
         """
-        if self._broken is not None:
-            raise self._broken
-        if self.libraries is not None:
-            return True
-        if self.fallback is None and self._spent + seconds > PATIENCE:
-            # A process that was forked has the thread's object, but not the thread.
-            if self._thread is None or not self._thread.is_alive():
-                self._begin()
-        return False
+        compiler = self._compiler
+        if compiler is None or not compiler.serves:
+            if self._spent + seconds <= PATIENCE:
+                return False
+            compiler = self._compiler = self._begun()
+        if compiler.broken is not None:
+            raise compiler.broken
+        return compiler.libraries is not None
 
     @contextlib.contextmanager
     def during_run(self) -> Iterator[None]:
@@ -70,34 +121,22 @@ class Background:
 
     def close(self) -> None:
         """Ends a compiler that still works, and what it wrote; may be called twice."""
-        self._end.set()
-        if self._thread is not None:
-            self._thread.join()
+        if self._compiler is not None:
+            self._compiler.stop()
+            self._compiler.join()
 
-    def _begin(self):
-        for other in list(_all):  # of nets that were given up: one compiler is enough
-            if other is not self and not other._running:
-                other._end.set()
-        self._end.clear()
-        self._thread = threading.Thread(target=self._work, name="lpn compiles", daemon=True)
-        try:
-            self._thread.start()
-        except RuntimeError as error:  # no more threads: the interpreter goes on
-            self._thread = None
-            self.fallback = Error("E-compile", f"no thread for the compiler: {error}")
-
-    def _work(self):
-        try:
-            self.libraries = tuple(
-                compiled(self._net, **kept, stop=self._end.is_set) for kept in self.variants
-            )
-        except Error as error:
-            if error.code in NOT_COMPILED:
-                self.fallback = error
-            elif error.code != "E-interrupted":
-                self._broken = error
-        except BaseException as error:
-            self._broken = error
+    def _begun(self) -> _Compiler:
+        """A compiler of this net; those of nets that were given up end, since one is enough."""
+        wanted = self._net.text(), self.variants
+        pairs = [(one._compiler, one._running) for one in list(_all)]
+        known = [(compiler, running) for compiler, running in pairs if compiler is not None]
+        for compiler, _ in known:
+            if compiler.of == wanted and compiler.serves:
+                return compiler
+        needed = {compiler for compiler, running in known if running}
+        for compiler in {compiler for compiler, _ in known} - needed:
+            compiler.stop()
+        return _Compiler(self._net, *wanted)
 
 
 def background_of(net: Net, stats: bool, path: bool, trace: bool = False) -> Background:
@@ -118,6 +157,7 @@ def variants_of(stats: bool, path: bool, trace: bool) -> list[dict[str, bool]]:
 def _close_all():
     """Nothing that this process started stays behind it."""
     for background in list(_all):
-        background._end.set()
+        if background._compiler is not None:
+            background._compiler.stop()
     for background in list(_all):
         background.close()

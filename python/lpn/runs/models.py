@@ -87,13 +87,6 @@ class Model:
         """Whether net_of() makes the net of an input."""
         return getattr(self.module, "net_of", None) is not None
 
-    def engine_for(self, input: Any) -> str | None:
-        """The engine that runs an input when none is asked for: what the module's engine(input)
-        says, for nets that take longer to compile than to run; None: it does not say.
-        """
-        chosen = getattr(self.module, "engine", None)
-        return None if chosen is None or input is None else chosen(input)
-
     def net(self, **params: int) -> Net:
         """The net with these parameters. Raises Error "E-param" for an unknown one."""
         own, bound = dict(params), {}

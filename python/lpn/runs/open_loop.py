@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -20,7 +21,10 @@ from ..authoring.token import BORN, birth_of
 from ..errors import listed, mistake
 from ..interrupt import Interrupt
 from ..traffic import Traffic
+from .background import Background
+from .endless import refuse_endless
 from .engines import name_of, start
+from .quickest import first_answer
 from .run import Run, budget_of
 
 __all__ = [
@@ -68,7 +72,7 @@ def measured_places(net: Net) -> list[Place]:
 def measure(
     net: Net,
     values: Sequence[int],
-    traffic: Traffic | Marking,
+    traffic: Traffic | Marking | Callable[[], Traffic | Marking],
     library: Any,
     *,
     by: str | None = None,
@@ -79,10 +83,30 @@ def measure(
 ) -> tuple[Run, dict[str, Any]]:
     """(the Run, {place: _lpn.sim.Latencies}): one run of the traffic, or of a Marking.
 
-    `values`: of the net's parameters; `library`: None for the interpreter. `by`: a property whose
+    `values`: of the net's parameters; `library`: None for the interpreter, a Background of the net
+    for whatever answers first. `traffic` may be a function that makes it, called again when the run
+    starts over. `by`: a property whose
     values are the classes. Requests born before `warm_up` (cycles) are left out. Ctrl-C ends it with
-    ending "interrupted" and what was measured. Raises Error "E-born".
+    ending "interrupted" and what was measured. Raises Error "E-born", and "E-unending" where nothing
+    would end it.
     """
+    limits = limits or budget_of()
+    what = (by, warm_up, limit, on_slice)
+    if not isinstance(library, Background):
+        return _measured(net, values, traffic, library, what, limits)
+    begin = time.monotonic()
+
+    def run(libraries, leave):
+        within = limits if leave is not None else limits.after(time.monotonic() - begin)
+        return _measured(net, values, traffic, libraries[0], what, within, leave)
+
+    return first_answer(library, run)
+
+
+def _measured(net, values, traffic, library, what, limits, leave=None):
+    """What measure() returns; None once leave() is true."""
+    by, warm_up, limit, on_slice = what
+    traffic = traffic() if callable(traffic) else traffic
     places = measured_places(net)
     sums = {}
     for place in places:
@@ -97,15 +121,24 @@ def measure(
             len(fields), fields[BORN], None if by is None else fields[by], warm_up
         )
     marking = traffic.start if isinstance(traffic, Traffic) else traffic
+    if limit is None and not limits.seconds:
+        refuse_endless(net, marking)
     last = _lpn.FOREVER if limit is None else limit
+    left = False
+
+    def going():
+        nonlocal left
+        left = left or leave is not None and bool(leave())
+        return left
+
     with Interrupt() as stop:
         machine = start(
             net,
             values,
             marking,
             library,
-            budget=limits or budget_of(),
-            poll=lambda time, commits: stop.asked,
+            budget=limits,
+            poll=lambda time, commits: stop.asked or going(),
         )
         for place in places:
             machine.collect(place._number)
@@ -119,7 +152,7 @@ def measure(
                 drain()
             if on_slice is not None:
                 on_slice(time, commits)
-            return stop.asked
+            return stop.asked or going()
 
         def run_to(time):
             nonlocal seconds
@@ -142,6 +175,8 @@ def measure(
                 break
         if not over:
             result, interrupted, reached = run_to(last)
+    if left and interrupted and not stop.asked:
+        return None
     run = Run(net, result, name_of(library), seconds)
     if interrupted or run.ending in ("limit", "budget"):
         run.until = reached if reached >= 0 else None

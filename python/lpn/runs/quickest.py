@@ -4,14 +4,39 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ..authoring.marking import Marking
 from ..authoring.net import Net
 from .background import Background
 from .run import Run, budget_of, execute
 
-__all__ = ["run_by", "run_quickest"]
+__all__ = ["first_answer", "run_by", "run_quickest"]
+
+Found = TypeVar("Found")
+
+
+def first_answer(
+    background: Background,
+    run: Callable[[Sequence[Any], Callable[[], bool] | None], Found | None],
+) -> Found:
+    """What run(libraries, leave) finds: by the interpreter ([None]) until the libraries are there.
+
+    `run` gives up and returns None once leave() is true, which starts to compile when runs have
+    taken long, and is asked every now and then; then it is called again with the libraries and
+    without `leave`. Raises what compiling raises, but not that it is impossible here.
+    """
+    if not background.there(0.0):
+        busy = time.thread_time()
+        with background.during_run():
+            found = run([None], lambda: background.there(time.thread_time() - busy))
+        if found is not None:
+            return found
+    libraries = background.libraries
+    assert libraries is not None  # else the run had not been left
+    found = run(libraries, None)
+    assert found is not None
+    return found
 
 
 def run_quickest(
@@ -32,25 +57,18 @@ def run_quickest(
     them. Raises as execute() and lpn.runs.engines.compiled() do, but not that it cannot be compiled.
     """
     limits = limits or budget_of()
-    if background.libraries is None:
-        begin, busy = time.monotonic(), time.thread_time()
-        with background.during_run():
-            run = execute(
-                net,
-                values,
-                marking,
-                None,
-                observer=observe() if observe else None,
-                limits=limits,
-                leave=lambda: background.there(time.thread_time() - busy),
-                **options,
-            )
-        if run is not None:
-            return run
+    begin = time.monotonic()
+
+    def run(libraries, leave):
+        nonlocal limits
+        if leave is not None:
+            seen = observe() if observe else None
+            how = {"observer": seen, "limits": limits, "leave": leave, **options}
+            return execute(net, values, marking, None, **how)
         limits = limits.after(time.monotonic() - begin)
-    libraries = background.libraries
-    assert libraries is not None  # else the run had not been left
-    return run_by(libraries, net, values, marking, observe=observe, limits=limits, **options)
+        return run_by(libraries, net, values, marking, observe=observe, limits=limits, **options)
+
+    return first_answer(background, run)
 
 
 def run_by(

@@ -7,12 +7,11 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import _lpn
-
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
 from ..errors import Error, without_place
 from .background import Background, background_of, variants_of
+from .endless import endless
 from .engines import check_engine, library_of
 from .models import Model, load
 from .quickest import run_by, run_quickest
@@ -71,12 +70,8 @@ class Ready:
 
     @property
     def endless(self) -> list[str]:
-        """Transitions that go on for ever by themselves, where no number of done tokens ends the
-        run: nothing but a limit does.
-        """
-        if self.net.done_count is not None or self.marking.done_count is not None:
-            return []
-        return _lpn.endless(self.net._core)
+        """Transitions that go on for ever by themselves (see endless.py)."""
+        return endless(self.net, self.marking)
 
     @functools.cached_property
     def _built(self):

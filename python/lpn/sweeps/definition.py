@@ -122,11 +122,11 @@ class Definition:
         points=None,
         point_inputs=None,
         limit=None,
-        engine="compiled",
+        engine=None,
         budget=None,
     ):
         self.model = _as_model(model)
-        self.engine = check_engine(engine)
+        self.engine = None if engine is None else check_engine(engine)
         budget = {name: value for name, value in (budget or {}).items() if value is not None}
         budget_of(**budget)  # refuses what is none
         self.ends = Ends(whole_limit(limit), budget)

@@ -16,8 +16,11 @@ import _lpn
 from ..authoring.marking import Marking
 from ..authoring.net import Net
 from ..errors import Error, refusal
-from ..runs.engines import library_of, name_of, start
+from ..runs.background import background_of
+from ..runs.endless import refuse_endless
+from ..runs.engines import library_of, start
 from ..runs.open_loop import ends_of_requests
+from ..runs.quickest import first_answer
 from ..runs.run import budget_of, named_blocked, stopped_text
 from .requests import Requests
 
@@ -63,7 +66,7 @@ class Answer(NamedTuple):
 
 
 class Built(NamedTuple):
-    """How a worker came to its compiled net."""
+    """How a worker came to a compiled net, or why it interprets."""
 
     cached: bool
     seconds: float
@@ -104,52 +107,102 @@ def parse(definition, variant, number, row):
         net.bound = bound
 
 
-def build(net, engine, stop=None):
-    """(the compiled net or None for the interpreter, Built or None). Raises Error "E-interrupted"
-    when stop() ends it.
+class Engine:
+    """What a worker runs a net with: `name`, of lpn.runs.ENGINES, or None: whatever answers first.
+    Raises Error "E-interrupted" when stop() ends the compiler.
     """
-    library, error = library_of(net, engine, stop=stop)
-    if error is not None:
-        return None, Built(False, 0.0, (error.code, str(error).splitlines()[0]))
-    compiled = name_of(library) == "compiled"
-    return library, Built(library.cached, library.seconds) if compiled else None
+
+    def __init__(self, net, name, stop=None):
+        self._background = self._library = self._error = None
+        self._told = False
+        if name is None:
+            self._background = background_of(net, False, False)
+        else:
+            self._library, self._error = library_of(net, name, stop=stop)
+
+    def run(self, one):
+        """What one(library, leave) finds; see first_answer."""
+        if self._background is None:
+            return one(self._library, None)
+
+        def by(libraries, leave):
+            self._library = libraries[0]
+            return one(self._library, leave)
+
+        found = first_answer(self._background, by)
+        self._error = self._background.fallback
+        return found
+
+    def built(self):
+        """Built, once: when there is something to tell."""
+        error = self._error
+        if self._told or self._library is None and error is None:
+            return None
+        self._told = True
+        if error is not None:
+            return Built(False, 0.0, (error.code, str(error).splitlines()[0]))
+        return Built(self._library.cached, self._library.seconds)
 
 
-def _run_points(net, library, marking, points, ends, stop=None):
+def _run_points(net, engine, marking, points, ends, stop):
     """Runs one marking with many parameter values; yields a result per point, in their order.
 
-    `library`: the compiled net, None: the interpreter. `points`: (row, values of all parameters in
-    the net's order). `ends`: an Ends. `stop`: a function; once true, the generator ends and the run
-    that was going on gives no result.
+    `engine`: an Engine. `points`: (row, values of all parameters in the net's order). `ends`: an
+    Ends. `stop`: a function; once true, the generator ends and the run that was going on gives no
+    result.
     """
-    until = _lpn.FOREVER if ends.limit is None else ends.limit
     limits = budget_of(**ends.budget)
-    between = None if stop is None else lambda time, commits: stop()
     places = ends_of_requests(net)
+    ended = ends.limit is not None or limits.seconds
     for row, values in points:
-        if stop is not None and stop():
+        if stop():
             return
+        begin = time.monotonic()
+
+        def run(library, leave, row=row, values=values, begin=begin):
+            within = limits if leave is None else limits.after(time.monotonic() - begin)
+            how = net, library, within, places
+            return _run_point(row, values, marking, how, ends, stop, leave)
+
         try:
-            machine = start(net, values, marking, library, budget=limits, poll=between)
-            requests = Requests(places, machine)
-
-            def pause(time, commits, requests=requests):
-                requests.drain()
-                return between is not None and between(time, commits)
-
-            result, seconds, interrupted, reached = _lpn.sim.run(machine, until, None, pause, 0.0)
+            if not ended:
+                refuse_endless(net, marking)
+            out = engine.run(run)
         except Exception as error:
             code, message = refusal(error)
-            yield {"row": row, "code": code, "message": message}
-            continue
-        if interrupted:
+            out = {"row": row, "code": code, "message": message}
+        if out is _STOPPED:
             return
-        out = _result(net, row, result, seconds)
-        out.update(requests.row())
-        if result.ending == "budget":
-            out["message"] = stopped_text(reached + 1, result, limits)
-            out["latency"] = out["throughput"] = None  # what came of it by then is none
         yield out
+
+
+_STOPPED = object()
+
+
+def _run_point(row, values, marking, how, ends, stop, leave):
+    """The result of a point; _STOPPED once stop() is true, None once leave() is."""
+    net, library, limits, places = how
+    until = _lpn.FOREVER if ends.limit is None else ends.limit
+
+    def between(time, commits):
+        return stop() or leave is not None and leave()
+
+    machine = start(net, values, marking, library, budget=limits, poll=between)
+    requests = Requests(places, machine)
+
+    def pause(time, commits):
+        requests.drain()
+        return between(time, commits)
+
+    result, seconds, interrupted, reached = _lpn.sim.run(machine, until, None, pause, 0.0)
+    if interrupted:
+        return _STOPPED if stop() else None
+    out = _result(net, row, result, seconds)
+    out.update(requests.row())
+    if result.ending == "budget":
+        out["message"] = stopped_text(reached + 1, result, limits)
+        out["latency"] = out["throughput"] = None  # what came of it by then is none
+    return out
 
 
 def _result(net, row, result, seconds):
@@ -195,7 +248,7 @@ class _Kept(dict):
         return value
 
 
-def _answer(net, library, part, marking, deadline, ends, stop):
+def _answer(net, engine, part, marking, deadline, ends, stop):
     """Runs a part's points until the deadline, but at least one: (results, rows left, seconds).
 
     Where others wait a run is given up at the deadline, to be begun again after them.
@@ -203,7 +256,7 @@ def _answer(net, library, part, marking, deadline, ends, stop):
     begin = time.monotonic()
     results = []
     halt = (lambda: stop() or time.monotonic() > deadline) if part.more else stop
-    for result in _run_points(net, library, marking, part.points, ends, halt):
+    for result in _run_points(net, engine, marking, part.points, ends, halt):
         results.append(result)
         if time.monotonic() > deadline:
             break
@@ -222,20 +275,19 @@ class _Local:
         self.folder = folder
         self.stop = stop
         self.parsing = parsing
-        self.libraries = {}
+        self.engines = {}
         self.markings = _Kept()
 
-    def library(self, variant):
-        if variant not in self.libraries:
+    def engine(self, variant):
+        if variant not in self.engines:
             net = self.definition.variants[variant].net
-            self.libraries[variant] = build(net, self.definition.engine, self.stop)
-            return self.libraries[variant]
-        return self.libraries[variant][0], None
+            self.engines[variant] = Engine(net, self.definition.engine, self.stop)
+        return self.engines[variant]
 
     def run(self, variant, parts, seconds):
         net = self.definition.variants[variant].net
         try:
-            library, built = self.library(variant)
+            engine = self.engine(variant)
         except Error as error:
             if error.code != "E-interrupted":
                 raise
@@ -246,21 +298,21 @@ class _Local:
             if answers and time.monotonic() > deadline or self.stop():
                 answers.append(Answer([], [row for row, _ in part.points]))
             elif part.source is None:
-                answers.append(self._parse_and_run(net, library, variant, part, deadline))
+                answers.append(self._parse_and_run(net, engine, variant, part, deadline))
             else:
                 marking = self._marking(net, part.source)
                 results, left, spent = _answer(
-                    net, library, part, marking, deadline, self.definition.ends, self.stop
+                    net, engine, part, marking, deadline, self.definition.ends, self.stop
                 )
                 answers.append(Answer(results, left, {}, run_seconds=spent))
-        return answers, built
+        return answers, engine.built()
 
     def _marking(self, net, source):
         key, path = source
         marking = self.markings.get(key)
         return marking if marking is not None else self.markings.keep(key, Marking.load(net, path))
 
-    def _parse_and_run(self, net, library, variant, part, deadline):
+    def _parse_and_run(self, net, engine, variant, part, deadline):
         begin = time.monotonic()
         first = part.points[0][0]
         with self.parsing():
@@ -272,7 +324,7 @@ class _Local:
         if marking is None:
             return Answer([], [row for row, _ in part.points], reads, None, refused, parsed)
         results, left, seconds = _answer(
-            net, library, part._replace(points=same), marking, deadline, definition.ends, self.stop
+            net, engine, part._replace(points=same), marking, deadline, definition.ends, self.stop
         )
         kept = None
         if (part.more or left) and not self.stop():
@@ -301,7 +353,7 @@ def end():
 
 
 def local(variant, parts, seconds):
-    """(an Answer per part, Built when this process just got its compiled net)."""
+    """(an Answer per part, Built when this process has something new to say of its engine)."""
     return _here.run(variant, parts, seconds)
 
 
@@ -312,13 +364,11 @@ _nets, _markings = _Kept(), _Kept()
 
 def remote(key, text, blobs, parts, seconds, ends, engine):
     """As `local`, from the net's text and the bytes of the parts' markings."""
-    built = None
     known = _nets.get((key, engine))
     if known is None:
         net = Net.parse(text)
-        library, built = build(net, engine)
-        known = _nets.keep((key, engine), (net, library))
-    net, library = known
+        known = _nets.keep((key, engine), (net, Engine(net, engine)))
+    net, runs = known
     stop = _cancelled()
     deadline = time.monotonic() + seconds
     answers = []
@@ -330,9 +380,9 @@ def remote(key, text, blobs, parts, seconds, ends, engine):
         marking = _markings.get(name)
         if marking is None or marking.net is not net:
             marking = _markings.keep(name, Marking.parse(net, blob))
-        results, left, spent = _answer(net, library, part, marking, deadline, ends, stop)
+        results, left, spent = _answer(net, runs, part, marking, deadline, ends, stop)
         answers.append(Answer(results, left, {}, run_seconds=spent))
-    return answers, built
+    return answers, runs.built()
 
 
 def _cancelled():

@@ -28,13 +28,16 @@ __all__ = ["Outcome", "run", "sweep"]
 
 
 class Outcome:
-    """How a sweep went. `rows`: by number, those of earlier runs too."""
+    """How a sweep went. `rows`: by number, those of earlier runs too. `engine`: "compiled" when a
+    run was, else "interp"; `fallback`: (code, message), why not although it was worth it.
+    """
 
     def __init__(self):
         self.rows = {}
         self.resumed = 0
         self.interrupted = False
         self.workers = 1
+        self.engine = "interp"
         self.compiled, self.compile_seconds = 0, 0.0
         self.fallback = None
         self.seconds = 0.0
@@ -171,9 +174,11 @@ class _Running:
         if built is not None:
             if built.fallback is not None:
                 self._outcome.fallback = built.fallback
-            elif not built.cached:
-                self._outcome.compiled += 1
-                self._outcome.compile_seconds += built.seconds
+            else:
+                self._outcome.engine = "compiled"
+                if not built.cached:
+                    self._outcome.compiled += 1
+                    self._outcome.compile_seconds += built.seconds
         self._found(waiting.answered(task, parts))
 
 
@@ -192,7 +197,7 @@ def sweep(
     *,
     points: Iterable[Mapping[str, int]] | None = None,
     limit: int | None = None,
-    engine: str = "compiled",
+    engine: str | None = None,
     jobs: int | None = None,
     scheduler: str | None = None,
     csv: str | os.PathLike[str] | None = None,
@@ -211,7 +216,7 @@ def sweep(
     `params`: {name: values}, values being ints or "1,2,8:64:8" (ranges include their end).
     `points`: a list of {name: value}; with `params` each of them with each combination. Parameters
     declared with net.param are values of one compiled net; an argument of the model's net() makes
-    another net for each value, which is compiled too. An input is parsed once, and once more for
+    another net for each value. An input is parsed once, and once more for
     each other value of a parameter that the workload reads from net.bound. A model whose net follows
     its input (net_of) is swept with one input at a time.
 
@@ -224,7 +229,7 @@ def sweep(
 
     `limit`: cycles after which a run ends. `max_memory` (bytes), `max_time` (seconds), `max_tokens`,
     `max_firings`, `max_groups`: what each run may use, as for simulate. `engine`: "compiled" or
-    "interp". `jobs`: local
+    "interp"; None: what answers first, as for simulate. `jobs`: local
     processes, forked from this one (None: one per core). `scheduler`: the address of a Dask
     scheduler instead, "tcp://host:8786". `csv`, `jsonl`: files that get each row as it comes; when
     they exist the sweep goes on where they end. `on_rows(rows)` is called with new rows.

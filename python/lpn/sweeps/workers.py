@@ -146,7 +146,7 @@ class _Remote:
             [part._replace(source=(f"{salt}-{part.source[0]}", None)) for part in task.parts],
             seconds,
             definition.ends,
-            "interp" if never_compile() else definition.engine,
+            "interp" if never_compile() else definition.engine or "compiled",
         )
 
     def waits(self):

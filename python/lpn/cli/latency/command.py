@@ -70,7 +70,7 @@ class Values(click.ParamType):
     "--limit", type=click.IntRange(0, 2**63 - 1), metavar="T", help="Ends each run after cycle T."
 )
 @budget_options
-@engine_option()
+@engine_option(None, help="Default: what answers first, as in lpn sim.")
 @click.option("--plot", type=click.Path(), metavar="FILE.svg", help="The curve: .svg or .png.")
 @json_option
 def latency(
@@ -166,10 +166,7 @@ def _point(model, input, params, seeds, engine, how, progress, about):
     rest = {name: value for name, value in params.items() if name not in own}
     ready = prepare(model, input, rest, engine)
     measured_places(ready.net)  # before anything is compiled
-    library = compile_aloud(ready)
-    about.setdefault("engine", "interp" if library is None else "compiled")
-    if ready.fallback is not None:
-        about["fallback"] = {"code": ready.fallback.code, "message": str(ready.fallback)}
+    library = compile_aloud(ready) if engine else ready.background
     runs, places = [], {}
     label = ", ".join(f"{k}={v}" for k, v in params.items()) or ready.net.name
     for seed in seeds:
@@ -177,10 +174,11 @@ def _point(model, input, params, seeds, engine, how, progress, about):
         def on_slice(time, commits, seed=seed):
             progress.say(f"{label}, seed {seed}: cycle {grouped(time)}")
 
-        if input is None:
-            traffic = model.traffic(ready.net, seed, **{name: params[name] for name in own})
-        else:
-            traffic = ready.read()
+        def traffic(seed=seed):
+            if input is not None:
+                return ready.read()
+            return model.traffic(ready.net, seed, **{name: params[name] for name in own})
+
         run, sums = measure(
             ready.net,
             ready.values,
@@ -190,11 +188,15 @@ def _point(model, input, params, seeds, engine, how, progress, about):
             **how,
         )
         runs.append(run)
+        if run.engine == "compiled" or "engine" not in about:
+            about["engine"] = run.engine
         for name, latencies in sums.items():
             places.setdefault(name, []).append(latencies)
         progress.step(label)
         if run.ending == "interrupted":
             break
+    if ready.fallback is not None:
+        about["fallback"] = {"code": ready.fallback.code, "message": str(ready.fallback)}
     return {
         "parameters": params,
         "frequency": ready.net.frequency,
