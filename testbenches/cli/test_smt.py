@@ -468,3 +468,24 @@ def test_options_that_a_fitted_interface_has_no_use_for(lpn):
     ):
         said = lpn("pi", "menshen", "--fitted", option, "5").refused("E-usage")
         assert f"{option} {why}; leave it out of --fitted" in said
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("-p", "slots=3"),
+        ("--free", "slots"),
+        ("--pareto",),
+        ("--certificate", "other.json"),
+        ("--witness", "worst.lpnm"),
+        ("--smtlib", "folder"),
+        ("--tries", "3"),
+    ],
+)
+def test_an_option_that_does_nothing_beside_check_is_refused(lpn, tmp_path, option):
+    proof = tmp_path / "proof.json"
+    proof.write_text("{}")
+    answer = lpn("smt", "--check", proof, *option)
+    assert answer.status == 2
+    name = "--param" if option[0] == "-p" else option[0]
+    assert f"{name} does nothing with --check" in answer.err

@@ -23,6 +23,7 @@ from ..command import (
     note,
     params_option,
     print_json,
+    refuse_beside,
     seconds,
     table,
 )
@@ -151,6 +152,7 @@ def smt(
             raise click.UsageError(
                 "--check FILE stands alone: the certificate has the net, the space and the claim"
             )
+        refuse_beside("--check", {"checked", "limit", "as_json"})
         return _check(checked, limit, as_json)
     asked = [each for each in (largest, least, property_) if each]
     if not model or len(asked) != 1:
