@@ -489,3 +489,27 @@ def test_an_option_that_does_nothing_beside_check_is_refused(lpn, tmp_path, opti
     assert answer.status == 2
     name = "--param" if option[0] == "-p" else option[0]
     assert f"{name} does nothing with --check" in answer.err
+
+
+def test_a_parameter_that_the_space_gives_is_not_given_beside_it(lpn, tmp_path):
+    """-p and --free did nothing then, and each value of --free had the space's answer."""
+    model = tmp_path / "locked.py"
+    model.write_text(
+        LOCKED.replace("return space", "space.param('keys', 2)\n    return space").replace(
+            "jobs=3, kinds", "jobs=2, kinds"
+        )
+    )
+    assert lpn("smt", model, "--prove", "latency <= 40").status == 0
+    assert lpn("smt", model, "--prove", "latency <= 40", "-p", "keys=2").status == 0
+    for command in ("classes", "smt", "pi"):
+        question = ["--prove", "latency <= 40"] if command == "smt" else []
+        said = lpn(command, model, *question, "-p", "keys=0").refused("E-space")
+        assert "parameter 'keys' is to be 0, but the model's space() says 2" in said
+    said = lpn("smt", model, "--prove", "latency <= 40", "--free", "keys=0..3").refused("E-space")
+    assert "parameter 'keys' is to be 0" in said
+
+
+def test_an_interface_that_the_question_does_not_name(lpn, tmp_path):
+    (tmp_path / "guess.py").write_text("def latency(x):\n    return 5\n")
+    words = ["smt", PIPELINE, "--maximize", "latency", "--interface", tmp_path / "guess.py"]
+    assert "is E in the question" in lpn(*words).refused("E-usage")

@@ -164,6 +164,10 @@ def smt(
             "--free PARAM goes with --prove PROPERTY; with --pareto it answers for every value "
             "of it"
         )
+    if interface and not re.search(r"\bE\b", asked[0]):
+        raise click.UsageError(
+            "--interface FILE is E in the question, which has none: --prove 'abs(E - latency) <= 3'"
+        )
     progress = Progress(1)
     ask = maximize if largest else minimize if least else prove
     function = interface and _interface(interface)

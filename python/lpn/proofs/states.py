@@ -6,6 +6,7 @@ import time
 
 import _lpn
 
+from ..interrupt import Interrupt
 from .answer import PARTITION
 from .read import refuse
 from .replay import Replays
@@ -319,22 +320,23 @@ class Probed:
         """Searches for so long, or until every bound is met; whether Ctrl-C ended it."""
         end = time.monotonic() + seconds
         which = 0
-        while time.monotonic() < end and self.ranges and self.endless is None:
-            which = (which + 1) % len(self.forms)
-            better, interrupted = self.run(self.batch(which), end)
-            self.stale = 0 if better else self.stale + 1
-            if interrupted:
-                return True
-            met = [
-                best is not None and best[0] >= bounds.get(_key(form), best[0] + 1)
-                for form, best in zip(self.forms, self.best)
-            ]
-            if all(met):
-                return False
-            say(f"{self.inputs} inputs tried")
-        if not self.ranges:
-            self.run([[]], end)
-        return False
+        with Interrupt() as stop:  # drawing inputs takes as long as running them
+            while time.monotonic() < end and self.ranges and self.endless is None:
+                which = (which + 1) % len(self.forms)
+                better, interrupted = self.run(self.batch(which), end, stop)
+                self.stale = 0 if better else self.stale + 1
+                if interrupted:
+                    return True
+                met = [
+                    best is not None and best[0] >= bounds.get(_key(form), best[0] + 1)
+                    for form, best in zip(self.forms, self.best)
+                ]
+                if all(met):
+                    return False
+                say(f"{self.inputs} inputs tried")
+            if not self.ranges:
+                self.run([[]], end, stop)
+            return stop.asked
 
     def batch(self, which):
         """Inputs: corners at first, then changes of the best one."""
@@ -382,8 +384,13 @@ class Probed:
                 values[k] = draw.randint(lo, hi)
         return values
 
-    def run(self, inputs, end):
-        """(whether one was better, whether Ctrl-C ended it)"""
+    def run(self, inputs, end, stop=None):
+        """(whether one was better, whether Ctrl-C ended it). `stop`: an Interrupt that is entered."""
+
+        def over(looked):
+            asked = stop is not None and stop.asked
+            return asked or time.monotonic() > end + 0.5 and looked > 1
+
         found, interrupted = _lpn.every_input(
             self.space.net._core,
             self.space.core,
@@ -391,8 +398,9 @@ class Probed:
             threads=1,
             max_commits=PARTITION["max_firings"],
             inputs=inputs,
-            progress=lambda looked: time.monotonic() > end + 0.5 and looked > 1,
+            progress=over,
         )
+        interrupted |= stop is not None and stop.asked
         self.inputs += found["inputs"]
         self.stalled = self.stalled or found["stalled"]
         self.failed = self.failed or found["failed"]
