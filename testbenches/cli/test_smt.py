@@ -513,3 +513,18 @@ def test_an_interface_that_the_question_does_not_name(lpn, tmp_path):
     (tmp_path / "guess.py").write_text("def latency(x):\n    return 5\n")
     words = ["smt", PIPELINE, "--maximize", "latency", "--interface", tmp_path / "guess.py"]
     assert "is E in the question" in lpn(*words).refused("E-usage")
+
+
+def test_a_witness_file_is_run_with_the_parameters_of_the_input(lpn, tmp_path):
+    """A marking has none, and the file's run had another latency than what was proved."""
+    model, file = tmp_path / "locked.py", tmp_path / "worst.lpnm"
+    model.write_text(
+        LOCKED.replace("return space", "space.param('keys', 2, 3)\n    return space").replace(
+            "jobs=3, kinds", "jobs=2, kinds"
+        )
+    )
+    question = ["smt", model, "--maximize", "latency", "--witness", file]
+    answer = lpn(*question)
+    keys = lpn(*question, "--json").json["witness"]["parameters"]["keys"]
+    assert f"it is in {file}; run it with -p keys={keys}" in answer.out
+    assert lpn("sim", model, file, "-p", f"keys={keys}", "--json").json["runs"][0]["latency"] == 40

@@ -434,11 +434,18 @@ def _show(space, answer, written, witness_file, dumped):
     if answer.witness is not None:
         click.echo(f"  the input: {input_text(answer.witness)}")
     if witness_file:
-        click.echo(f"  it is in {witness_file}")
+        click.echo(f"  it is in {witness_file}{_with_parameters(space, answer)}")
     if written:
         click.echo(f"  certificate: {written}; lpn smt --check {written}")
     if dumped:
         click.echo(f"  SMT-LIB: {counted(len(dumped), 'file')} in {os.path.dirname(dumped[0])}")
+
+
+def _with_parameters(space, answer):
+    """What the file of a witness does not have: parameters that are not the net's own."""
+    values = space.parameters(answer.witness or answer.stalled["witness"])
+    other = [f"-p {n}={v}" for n, v in values.items() if space.net.params[n] != v]
+    return f"; run it with {' '.join(other)}" if other else ""
 
 
 def _verdict(answer):
