@@ -528,3 +528,18 @@ def test_a_witness_file_is_run_with_the_parameters_of_the_input(lpn, tmp_path):
     keys = lpn(*question, "--json").json["witness"]["parameters"]["keys"]
     assert f"it is in {file}; run it with -p keys={keys}" in answer.out
     assert lpn("sim", model, file, "-p", f"keys={keys}", "--json").json["runs"][0]["latency"] == 40
+
+
+def test_smtlib_of_a_net_without_classes_leaves_the_answer(lpn, tmp_path):
+    """The answer was there, and an error took its place."""
+    model = tmp_path / "locked.py"
+    model.write_text(
+        LOCKED.replace("jobs, kind=kinds)", "jobs, kind=0, size=(0, 3), at=[0, 2])").replace(
+            "jobs=3, kinds", "jobs=2, kinds"
+        )
+    )
+    words = ["smt", model, "--maximize", "latency", "--smtlib", tmp_path / "smt", "--json"]
+    answer = lpn(*words)
+    assert answer.status == 0 and answer.json["upper"] == 6 and answer.json["smtlib"] is None
+    assert "note: no SMT-LIB was written: locked: tokens of place 'jobs' arrive later" in answer.err
+    assert not any("\n" in text for text in answer.json["notes"])

@@ -490,8 +490,16 @@ def _dump(folder, space, limit):
     from ..spaces.partition import partition
     from ..proofs.smtlib import path_text
 
+    try:
+        parts = partition(space.net, space, seconds=limit)
+    except Error as error:
+        if error.code != "E-partition":
+            raise
+        note(f"no SMT-LIB was written: {str(error).splitlines()[0]}")
+        return None
+    if not parts.complete:
+        note(f"SMT-LIB: not all paths: {parts.why}")
     os.makedirs(folder, exist_ok=True)
-    parts = partition(space.net, space, seconds=limit)
     names = []
     for k, each in enumerate(parts.classes, 1):
         for j, path in enumerate(each.paths, 1):
