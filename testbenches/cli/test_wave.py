@@ -234,3 +234,11 @@ def test_an_edge_without_its_clock(lpn, fifo):
     )
     said = lpn("wave", "stalls", fifo / "fifo.vcd", "--map", fifo / "edge.toml")
     assert "edge is that of clock" in said.refused("E-wave-map")
+
+
+def test_an_engine_is_of_a_model(lpn, fifo):
+    file = fifo / "fifo.vcd"
+    words = ["--between", file, file, "--map", fifo / "fifo.toml"]
+    assert lpn("wave", "compare", *words).status == 0
+    said = lpn("wave", "compare", *words, "--engine", "interp").refused("E-usage")
+    assert "--engine does nothing with --between" in said
