@@ -49,6 +49,7 @@ py::tuple every_input(const Net& net, const InputSpace& space, const std::vector
   d["inputs"] = r.inputs;
   d["complete"] = r.complete;
   d["largest"] = largest;
+  d["without"] = r.without;
   d["silent"] = r.silent;
   d["stalled"] = r.stalled;
   d["failed"] = r.failed;

@@ -45,6 +45,7 @@ __all__ = [
     "params_option",
     "print_json",
     "rate",
+    "refuse_beside",
     "say_compiled",
     "say_endless",
     "seconds",
@@ -207,6 +208,18 @@ class Commands(click.Group):
     def format_commands(self, ctx, formatter):
         with formatter.section("Commands"):
             formatter.write_dl([(name, about) for name, (_, _, about) in self.table.items()])
+
+
+def refuse_beside(option: str, kept: Iterable[str]) -> None:
+    """Refuses options that do nothing beside `option`; `kept`: the parameters that do something."""
+    context = click.get_current_context()
+    for each in context.command.params:
+        given = context.get_parameter_source(each.name) is click.core.ParameterSource.COMMANDLINE
+        idle = isinstance(each, click.Option) and each.name not in kept
+        if given and idle and option not in each.opts:
+            raise click.UsageError(
+                f"{max(each.opts, key=len)} does nothing with {option}; leave it out"
+            )
 
 
 def need_input(model: Model, input: object, what: str = "") -> None:

@@ -5,6 +5,7 @@ import json
 import lpn
 import pytest
 from lpn.authoring.unknown import settle
+from lpn.fitting.history import Observed
 from lpn.fitting.report import described
 from lpn.fitting.result import errors, total
 from lpn.fitting.solve import Fit
@@ -169,3 +170,28 @@ def test_the_command_takes_given_numbers(files):  # noqa: F811
         "",
         "error: all unknowns of the skeleton are given (-p): nothing is to be found [E-unknown]\n",
     )
+
+
+class Signed(lpn.Token):
+    kind: lpn.Int[-9, 9]
+
+
+def test_a_table_has_all_values_that_firings_have():
+    """Firings that the recording does not reach looked outside of it, and the fit ended in an error."""
+    net = lpn.Net("kinds")
+    jobs, done = net.place("jobs", Signed, start=True), net.place("done", done=True)
+    net.transition("work", take={"j": jobs}, put=[done], servers=1, delay=lpn.unknown())
+    costs = {0: 9, 1: 4, 2: 30, 3: 5}
+    kinds, commits, time = [k * k * 7 % 4 if k % 3 else k % 4 for k in range(80)], [], 0
+    for kind in kinds:
+        time += costs[kind]
+        commits.append(time)
+    marking = lpn.Marking(net)
+    marking.add_rows("jobs", [(kind,) for kind in (*kinds, -5)])
+    seen = Observed("r", net, marking, {}, {}, {"work": commits})
+    fit = Fit([seen])
+    fit.solve()
+    found = fit.found["work", "delay"].formula
+    assert "lookup" in found.text()
+    [row] = errors(seen, fit.filled(net), fit.number_values())
+    assert (row["compared"], row["exact"], row["missing"]) == (80, 80, 0)

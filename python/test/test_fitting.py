@@ -469,3 +469,20 @@ def test_the_command_refuses_what_does_not_fit(files):
     assert "of 'in' would be at cycle -" in err and "its offset is too large" in err
     status, _, err = lpn_fit(files, "skeleton.py", "one.vcd", "--map", "map.toml", "-o", "x.txt")
     assert status == 2 and "-o x.txt: the result is a .lpn or a .py file" in err
+
+
+def test_what_the_net_does_while_the_recording_is_silent_is_missing(files):
+    """The last packets come and are not sent: it was called exact, for nothing is recorded behind that."""
+    commits = {name: times[:40] for name, times in made().items()}
+    dump(files / "stuck.vcd", WORDS, ARRIVALS, commits)
+    last = max(*ARRIVALS, *map(max, commits.values()))
+    with open(files / "stuck.vcd", "a") as file:
+        for cycle in range(last + 5, last + 2000):
+            file.write(f"#{10 * cycle} 0c 0i 0f 0s\n#{10 * cycle + 5} 1c\n")
+    status, out, _ = lpn_fit(files, "skeleton.py", "stuck.vcd", "--map", "map.toml", "--json")
+    found = json.loads(out)
+    assert status == 1 and not found["exact"]
+    assert {row["transition"]: row["missing"] for row in found["errors"]} == {
+        "fetch": 20,
+        "send": 20,
+    }

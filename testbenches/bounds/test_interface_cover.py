@@ -10,8 +10,12 @@ from pathlib import Path
 
 import lpn
 import pytest
+from lpn.interfaces import fitted
 from lpn.interfaces.extract import extract
+from lpn.interfaces.fitted import extract_fitted
 from lpn.interfaces.input import aggregate, execute_interface, rows_of
+from lpn.interfaces.prove import predicted as as_property
+from lpn.interfaces.steps import extract_steps
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -255,3 +259,119 @@ def test_a_place_may_have_any_name(place):
         expected = max(max(size, 500), 3 * other)
         assert lpn.simulate(made, tokens, engine="interp").latency == expected
         assert found.latency(aggregate(found, rows_of(made, tokens))) == expected
+
+
+class Signed(lpn.Token):
+    kind: lpn.Int[0, 3]
+    work: lpn.Int[-5, 40]
+
+
+def worker(factor=2):
+    made = lpn.Net("worker")
+    factor = made.param("factor", factor, range=(1, 9))
+    asked, done = made.place("asked", Signed, start=True), made.place("done", done=True)
+    made.transition(
+        "work",
+        take={"j": asked},
+        put=[done],
+        delay=lambda j: factor * abs(j.work - 6) + 1,
+        servers=1,
+    )
+    return made
+
+
+def test_units_of_a_stream_may_have_ranges_of_their_own():
+    """Chains were looked for in the range of the first unit, and its own samples then refused."""
+    made = worker()
+    space = lpn.InputSpace(made)
+    space.tokens("asked", 2, kind=0, work=[(0, 1), (2, 3)])
+    found = execute_interface(extract(made, space).text, "interface.py")
+    for rows in ([(0, 0), (0, 2)], [(0, 1), (0, 3)]):
+        tokens = lpn.Marking(made)
+        tokens.add_rows("asked", rows)
+        expected = lpn.simulate(made, tokens, engine="interp").latency
+        assert found.latency(aggregate(found, rows_of(made, tokens))) == expected
+
+
+def test_classes_of_which_x_would_have_to_differ_are_refused():
+    """One or several tokens, constants of other names: the classes had one SINGLES and CONSTANTS."""
+    made = worker()
+    space = lpn.InputSpace(made)
+    space.tokens("asked", 3, count=(1, 3), kind=[(0, 2), 2, 0], work=[2, 0, (-1, 1)])
+    extracted = extract(made, space)
+    found = execute_interface(extracted.text, "interface.py")
+    assert any("in class" in why and "one kind of x" in why for _, why in extracted.refused)
+    answered = 0
+    for values in space.inputs():
+        tokens = space.marking(values)
+        try:
+            x = aggregate(found, rows_of(made, tokens))
+        except NotImplementedError:
+            continue
+        answered += 1
+        assert found.latency(x) == lpn.simulate(made, tokens, engine="interp").latency
+    assert answered > 0
+
+
+@pytest.mark.parametrize("fit", [False, True])
+def test_a_parameter_that_the_space_sets_is_in_the_interface(fit, monkeypatch):
+    """It said that of the net, which the formulas are not for."""
+    made = worker()
+    space = lpn.InputSpace(made)
+    space.tokens("asked", 2, kind=0, work=(0, 40))
+    space.param("factor", 5)
+    for name in ("_LEARNT", "_CHOSEN", "CHECKS"):
+        monkeypatch.setattr(fitted, name, 300)
+    text = (extract_fitted if fit else extract)(made, space, parameters=made.params).text
+    assert execute_interface(text, "interface.py").PARAMETERS == {"factor": 5}
+
+
+def test_a_fitted_interface_has_no_arrivals():
+    """The times were in its latencies, and not in x."""
+    made = worker()
+    space = lpn.InputSpace(made)
+    space.tokens("asked", 2, kind=0, work=(0, 40), at=[0, 100])
+    with pytest.raises(lpn.Error, match="tokens of place 'asked' come later than 0") as refused:
+        extract_fitted(made, space)
+    assert refused.value.code == "E-pi"
+
+
+@pytest.mark.parametrize("other", ["count", "at", "factor", "free factor", "done_count"])
+def test_a_space_that_an_interface_is_not_for_is_no_question_about_it(other):
+    """`lpn smt --interface` answered of inputs that the interface itself refuses."""
+    made = worker()
+
+    def space_of(**options):
+        space = lpn.InputSpace(made)
+        space.tokens("asked", 3, kind=0, work=(0, 2), **options)
+        return space
+
+    of = as_property(extract(made, space_of(), parameters=made.params).text, "interface.py")
+    assert lpn.prove(space_of(), "E - latency <= 1", interface=of).verdict == "proved"
+    options = {"count": {"count": (1, 3)}, "at": {"at": [0, 0, 9]}}.get(other, {})
+    space, what = space_of(**options), "tokens"
+    if other.endswith("factor"):
+        space.param("factor", *((1, 3) if "free" in other else (5,)))
+        what = "parameter 'factor' is (5|factor), but the interface is for 2"
+    if other == "done_count":
+        space.done_count = 2
+        what = "ends after 2 done tokens"
+    with pytest.raises(lpn.Error, match=f"does not cover this space: .*{what}") as refused:
+        lpn.prove(space, "E - latency <= 1", interface=of)
+    assert refused.value.code == "E-property"
+
+
+def test_a_condition_on_tokens_that_an_input_lacks():
+    """It was a KeyError."""
+    made = worker()
+    space = lpn.InputSpace(made)
+    first, second = space.tokens("asked", 2, count=(1, 2), kind=0, work=(0, 5))
+    space.require(first.work <= second.work)
+    found = execute_interface(extract_steps(made, space, checks=50).text, "interface.py")
+    tokens = lpn.Marking(made)
+    tokens.add("asked", kind=0, work=3)
+    with pytest.raises(NotImplementedError, match=r"reads asked\[1\].work, but asked has fewer"):
+        aggregate(found, rows_of(made, tokens))
+    tokens.add("asked", kind=0, work=4)
+    expected = lpn.simulate(made, tokens, engine="interp").latency
+    assert found.latency(aggregate(found, rows_of(made, tokens))) == expected

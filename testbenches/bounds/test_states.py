@@ -1,6 +1,8 @@
 """Bounds by reachable states (lpn/reach/reach.h): where classes are refused or do not finish."""
 
 import json
+import os
+import signal
 
 import _lpn
 import pytest
@@ -24,6 +26,10 @@ class Request(lpn.Token):
 
 class Row(lpn.Token):
     row: lpn.Int[0, 15]
+
+
+class Wide(lpn.Token):
+    size: lpn.Int[-(2**60), 2**60]
 
 
 def masters(count, gap=20, beats=16):
@@ -208,3 +214,24 @@ def test_inputs_of_many_variables_are_tried_a_few_at_once():
     probed = Probed(space, [{("latency",): 1}], None)
     drawn = [sum(map(len, probed.batch(0))) for _ in range(3)]
     assert max(drawn) < 10 * 50_000
+
+
+def test_ctrl_c_while_inputs_are_drawn_keeps_what_was_found(monkeypatch):
+    """It was an exception there, and the answer was lost."""
+    net = lpn.Net("wide")
+    jobs, done = net.place("jobs", Wide, start=True), net.place("done", done=True)
+    net.transition(
+        "work", take={"j": jobs}, put=[done], delay=lambda j: abs(j.size) // 2, servers=1
+    )
+    space = lpn.InputSpace(net)
+    space.tokens("jobs", 3)
+    drawn = Probed.batch
+
+    def batch(self, which):
+        if self.begun == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        return drawn(self, which)
+
+    monkeypatch.setattr(Probed, "batch", batch)
+    answer = lpn.maximize(space)
+    assert answer.interrupted and answer.lower > 0 and answer.witness is not None

@@ -291,3 +291,55 @@ def test_when_done_tokens_of_two_outputs_come(options):
             assert (answer.verdict, answer.lower, answer.upper) == ("optimal", best(of), best(of))
         assert lpn.prove(space, f"completion({k}) <= {max(of)}", **options).verdict == "proved"
         assert lpn.prove(space, f"completion({k}) < {max(of)}", **options).verdict == "refuted"
+
+
+class Item(lpn.Token):
+    work: lpn.Int[0, 4]
+    lost: bool
+
+
+def losing(at=None):
+    """Some items are lost, so that there are two, one or no done tokens."""
+    net = lpn.Net("losing")
+    items, worked = net.place("items", Item, start=True), net.place("worked", Item)
+    done, gone = net.place("done", done=True), net.place("gone", sink=True)
+    net.transition(
+        "work", take={"x": items}, put=[worked.forward("x")], delay=lambda x: x.work, servers=2
+    )
+    for name, lost, into in (("keep", 0, done), ("lose", 1, gone)):
+        net.transition(
+            name,
+            take={"x": worked.take(guard=lambda x, lost=lost: x.lost == lost)},
+            put=[into],
+            delay=1,
+        )
+    space = lpn.InputSpace(net)
+    space.tokens("items", 2, at=at)
+    return space
+
+
+@pytest.mark.parametrize("tries", [1000, 0])
+def test_inputs_that_have_not_what_is_asked_are_told(tries):
+    """They were passed over without a word."""
+    how = {"tries": tries, "seconds": 30}
+    answer = lpn.maximize(losing([0, 5]), "completion(2)", **how)
+    assert (answer.verdict, answer.upper) == ("optimal", 10)
+    told = "75 inputs have no completion(2); they do not count in it"
+    assert (told if tries else told.replace("75", "some")) in answer.notes
+    answer = lpn.maximize(losing([0, 5]), **how)
+    told = "some inputs have no latency; they do not count in it"
+    if tries:
+        told = "25 inputs produce no done token; they have no latency and do not count in it"
+    assert told in answer.notes
+    answer = lpn.maximize(losing([0, 5]), "commits(work)", **how)
+    assert not any("have no completion" in note for note in answer.notes)
+
+
+@pytest.mark.parametrize("tries", [1000, 0])
+def test_what_no_input_has_is_no_question(tries):
+    """It was not decided, for a limit that nobody had set."""
+    for at in ([0, 5], None):
+        match = r"no (input of the space has completion\(9\)|done token 9)"
+        with pytest.raises(lpn.Error, match=match) as refused:
+            lpn.prove(losing(at), "completion(9) <= 99", tries=tries, seconds=30)
+        assert refused.value.code == "E-property"

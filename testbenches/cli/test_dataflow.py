@@ -171,7 +171,22 @@ def test_several_files_and_what_does_not_go_together(lpn, graph, tmp_path):
     lpn("pi", "--loops", a, "-p", "n=1").refused("E-usage")
     for option in (["-o", tmp_path / "x.py"], ["--space", "n=1"], ["--resolution", "2"]):
         said = lpn("pi", "--loops", a, *option).refused("E-usage")
-    assert "--resolution is for interfaces; leave it out with --loops" in said
+    assert "--resolution does nothing with --loops; leave it out" in said
+    said = lpn("pi", "--loops", a, "--clock", "2").refused("E-usage")
+    assert "--clock does nothing with --loops" in said
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("-p", "slots=3"), ("-o", "x.py"), ("--space", "n=2"), ("--fitted",), ("--plot", "x.svg")],
+)
+@pytest.mark.parametrize("way", ["--compare", "--evaluate"])
+def test_what_does_nothing_with_interfaces_that_are_there_is_refused(lpn, tmp_path, way, option):
+    """-p seemed to say which parameters the prediction is for."""
+    path = tmp_path / "made.py"
+    path.write_text("")
+    words = [way, path, path] if way == "--compare" else [way, path, "input"]
+    assert f"does nothing with {way}" in lpn("pi", *words, *option).refused("E-usage")
 
 
 COUNTER = """lpn 1

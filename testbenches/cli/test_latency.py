@@ -571,3 +571,14 @@ def test_a_sweep_of_a_net_without_births_has_none(lpn, tmp_path):
         "--metric latency_p99: model 'plain' does not say how long a request takes; declare a property "
         "born: lpn.Birth for the tokens of requests" in " ".join(refused.err.split())
     )
+
+
+def test_a_seed_or_value_that_is_given_twice_is_one(bank, here):
+    """Equal runs made an interval of 0 that was said to hold with 95 %; equal loads ended in IndexError."""
+    found = here("latency", "bank.py", "--seeds", "3,3", "--engine", "interp", "--json").json
+    assert found["seeds"] == [3] and len(found["points"][0]["runs"]) == 1
+    assert found["points"][0]["latencies"][0]["mean_within"] is None
+    said = here("latency", "bank.py", "-p", "gap=50,50", "--plot", "x.svg").refused("E-usage")
+    assert "give a parameter several values" in said
+    for form in ([], ["--json"]):
+        assert here("latency", "bank.py", "--seeds=-1", *form).status == 2

@@ -468,3 +468,78 @@ def test_options_that_a_fitted_interface_has_no_use_for(lpn):
     ):
         said = lpn("pi", "menshen", "--fitted", option, "5").refused("E-usage")
         assert f"{option} {why}; leave it out of --fitted" in said
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("-p", "slots=3"),
+        ("--free", "slots"),
+        ("--pareto",),
+        ("--certificate", "other.json"),
+        ("--witness", "worst.lpnm"),
+        ("--smtlib", "folder"),
+        ("--tries", "3"),
+    ],
+)
+def test_an_option_that_does_nothing_beside_check_is_refused(lpn, tmp_path, option):
+    proof = tmp_path / "proof.json"
+    proof.write_text("{}")
+    answer = lpn("smt", "--check", proof, *option)
+    assert answer.status == 2
+    name = "--param" if option[0] == "-p" else option[0]
+    assert f"{name} does nothing with --check" in answer.err
+
+
+def test_a_parameter_that_the_space_gives_is_not_given_beside_it(lpn, tmp_path):
+    """-p and --free did nothing then, and each value of --free had the space's answer."""
+    model = tmp_path / "locked.py"
+    model.write_text(
+        LOCKED.replace("return space", "space.param('keys', 2)\n    return space").replace(
+            "jobs=3, kinds", "jobs=2, kinds"
+        )
+    )
+    assert lpn("smt", model, "--prove", "latency <= 40").status == 0
+    assert lpn("smt", model, "--prove", "latency <= 40", "-p", "keys=2").status == 0
+    for command in ("classes", "smt", "pi"):
+        question = ["--prove", "latency <= 40"] if command == "smt" else []
+        said = lpn(command, model, *question, "-p", "keys=0").refused("E-space")
+        assert "parameter 'keys' is to be 0, but the model's space() says 2" in said
+    said = lpn("smt", model, "--prove", "latency <= 40", "--free", "keys=0..3").refused("E-space")
+    assert "parameter 'keys' is to be 0" in said
+
+
+def test_an_interface_that_the_question_does_not_name(lpn, tmp_path):
+    (tmp_path / "guess.py").write_text("def latency(x):\n    return 5\n")
+    words = ["smt", PIPELINE, "--maximize", "latency", "--interface", tmp_path / "guess.py"]
+    assert "is E in the question" in lpn(*words).refused("E-usage")
+
+
+def test_a_witness_file_is_run_with_the_parameters_of_the_input(lpn, tmp_path):
+    """A marking has none, and the file's run had another latency than what was proved."""
+    model, file = tmp_path / "locked.py", tmp_path / "worst.lpnm"
+    model.write_text(
+        LOCKED.replace("return space", "space.param('keys', 2, 3)\n    return space").replace(
+            "jobs=3, kinds", "jobs=2, kinds"
+        )
+    )
+    question = ["smt", model, "--maximize", "latency", "--witness", file]
+    answer = lpn(*question)
+    keys = lpn(*question, "--json").json["witness"]["parameters"]["keys"]
+    assert f"it is in {file}; run it with -p keys={keys}" in answer.out
+    assert lpn("sim", model, file, "-p", f"keys={keys}", "--json").json["runs"][0]["latency"] == 40
+
+
+def test_smtlib_of_a_net_without_classes_leaves_the_answer(lpn, tmp_path):
+    """The answer was there, and an error took its place."""
+    model = tmp_path / "locked.py"
+    model.write_text(
+        LOCKED.replace("jobs, kind=kinds)", "jobs, kind=0, size=(0, 3), at=[0, 2])").replace(
+            "jobs=3, kinds", "jobs=2, kinds"
+        )
+    )
+    words = ["smt", model, "--maximize", "latency", "--smtlib", tmp_path / "smt", "--json"]
+    answer = lpn(*words)
+    assert answer.status == 0 and answer.json["upper"] == 6 and answer.json["smtlib"] is None
+    assert "note: no SMT-LIB was written: locked: tokens of place 'jobs' arrive later" in answer.err
+    assert not any("\n" in text for text in answer.json["notes"])

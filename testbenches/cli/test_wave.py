@@ -207,3 +207,38 @@ def test_what_does_not_fit(lpn, fifo):
     assert "payload is \"arc.property\" of 'pop', not 'words.data'" in said
     said = model(lpn, fifo, map=text.replace("word.data", "word.size")).refused("E-wave-map")
     assert "not 'word.size'; the tokens of 'word' have data" in said
+
+
+def test_two_signals_of_one_name_are_told_apart_or_refused(lpn, fifo):
+    """Of two signals with one name the first was taken; of two fields with one name the last."""
+    text = (fifo / "fifo.vcd").read_text()
+    twice = text.replace("$upscope", "$var wire 1 + out_valid $end\n$upscope", 1)
+    (fifo / "twice.vcd").write_text(twice)
+    said = lpn("wave", "stalls", fifo / "twice.vcd", "--map", fifo / "fifo.toml")
+    assert "channels.out: " in said.refused("E-wave-map")
+    assert "declares 'tb.out_valid' twice, as different signals" in said.err
+    same = text.replace("$upscope", "$var wire 1 & out_valid $end\n$upscope", 1)
+    (fifo / "same.vcd").write_text(same)
+    assert lpn("wave", "stalls", fifo / "same.vcd", "--map", fifo / "fifo.toml").status == 0
+    (fifo / "fields.toml").write_text(
+        'clock = "tb.clk"\n[channels.in]\nvalid = "tb.in_valid"\npayload = ["a.data", "b.data"]\n'
+    )
+    said = lpn("wave", "stalls", fifo / "fifo.vcd", "--map", fifo / "fields.toml")
+    assert "channels.in.payload has two signals 'data'" in said.refused("E-wave-map")
+
+
+def test_an_edge_without_its_clock(lpn, fifo):
+    """It did nothing, and the rising edge counted."""
+    (fifo / "edge.toml").write_text(
+        'edge = "falling"\n[clocks]\nmain = "tb.clk"\n[channels.in]\nvalid = "tb.in_valid"\n'
+    )
+    said = lpn("wave", "stalls", fifo / "fifo.vcd", "--map", fifo / "edge.toml")
+    assert "edge is that of clock" in said.refused("E-wave-map")
+
+
+def test_an_engine_is_of_a_model(lpn, fifo):
+    file = fifo / "fifo.vcd"
+    words = ["--between", file, file, "--map", fifo / "fifo.toml"]
+    assert lpn("wave", "compare", *words).status == 0
+    said = lpn("wave", "compare", *words, "--engine", "interp").refused("E-usage")
+    assert "--engine does nothing with --between" in said

@@ -223,6 +223,7 @@ struct Part {
   };
   std::uint64_t looked = 0, inputs = 0, silent = 0;
   std::vector<std::optional<Best>> largest;
+  std::vector<std::uint64_t> without;
   std::optional<std::uint64_t> stalled, failed, endless;
 };
 
@@ -250,6 +251,7 @@ class Work {
     end_ = first_ + std::min(options.most, numbering_.total() - first_);
     next_ = first_;
     all_.largest.resize(forms.size());
+    all_.without.resize(forms.size());
   }
 
   EveryInput run() {
@@ -267,6 +269,7 @@ class Work {
   void work(bool asks) {
     Part mine;
     mine.largest.resize(forms_.size());
+    mine.without.resize(forms_.size());
     try {
       portions(mine, asks);
     } catch (...) {
@@ -315,6 +318,8 @@ class Work {
     for (std::size_t f = 0; f < forms_.size(); ++f) {
       if (const auto value = value_of(space_, forms_[f], run, input)) {
         keep_best(mine.largest[f], {*value, number});
+      } else {
+        ++mine.without[f];
       }
     }
   }
@@ -325,6 +330,7 @@ class Work {
     all_.silent += part.silent;
     for (std::size_t f = 0; f < forms_.size(); ++f) {
       if (part.largest[f]) keep_best(all_.largest[f], *part.largest[f]);
+      all_.without[f] += part.without[f];
     }
     keep_first(all_.stalled, part.stalled);
     keep_first(all_.failed, part.failed);
@@ -344,6 +350,7 @@ class Work {
                      .inputs = all_.inputs,
                      .complete = all_.looked == end_ - first_,
                      .largest = {},
+                     .without = all_.without,
                      .silent = all_.silent,
                      .stalled = given(all_.stalled),
                      .failed = given(all_.failed),

@@ -23,6 +23,7 @@ from ..command import (
     note,
     params_option,
     print_json,
+    refuse_beside,
     seconds,
     table,
 )
@@ -151,6 +152,7 @@ def smt(
             raise click.UsageError(
                 "--check FILE stands alone: the certificate has the net, the space and the claim"
             )
+        refuse_beside("--check", {"checked", "limit", "as_json"})
         return _check(checked, limit, as_json)
     asked = [each for each in (largest, least, property_) if each]
     if not model or len(asked) != 1:
@@ -161,6 +163,10 @@ def smt(
         raise click.UsageError(
             "--free PARAM goes with --prove PROPERTY; with --pareto it answers for every value "
             "of it"
+        )
+    if interface and not re.search(r"\bE\b", asked[0]):
+        raise click.UsageError(
+            "--interface FILE is E in the question, which has none: --prove 'abs(E - latency) <= 3'"
         )
     progress = Progress(1)
     ask = maximize if largest else minimize if least else prove
@@ -428,11 +434,18 @@ def _show(space, answer, written, witness_file, dumped):
     if answer.witness is not None:
         click.echo(f"  the input: {input_text(answer.witness)}")
     if witness_file:
-        click.echo(f"  it is in {witness_file}")
+        click.echo(f"  it is in {witness_file}{_with_parameters(space, answer)}")
     if written:
         click.echo(f"  certificate: {written}; lpn smt --check {written}")
     if dumped:
         click.echo(f"  SMT-LIB: {counted(len(dumped), 'file')} in {os.path.dirname(dumped[0])}")
+
+
+def _with_parameters(space, answer):
+    """What the file of a witness does not have: parameters that are not the net's own."""
+    values = space.parameters(answer.witness or answer.stalled["witness"])
+    other = [f"-p {n}={v}" for n, v in values.items() if space.net.params[n] != v]
+    return f"; run it with {' '.join(other)}" if other else ""
 
 
 def _verdict(answer):
@@ -477,8 +490,16 @@ def _dump(folder, space, limit):
     from ..spaces.partition import partition
     from ..proofs.smtlib import path_text
 
+    try:
+        parts = partition(space.net, space, seconds=limit)
+    except Error as error:
+        if error.code != "E-partition":
+            raise
+        note(f"no SMT-LIB was written: {str(error).splitlines()[0]}")
+        return None
+    if not parts.complete:
+        note(f"SMT-LIB: not all paths: {parts.why}")
     os.makedirs(folder, exist_ok=True)
-    parts = partition(space.net, space, seconds=limit)
     names = []
     for k, each in enumerate(parts.classes, 1):
         for j, path in enumerate(each.paths, 1):

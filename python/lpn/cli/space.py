@@ -4,6 +4,7 @@ import re
 
 import click
 
+from ..authoring.expr import Expr
 from ..errors import Error, mistake
 from ..runs import prepare
 
@@ -66,11 +67,26 @@ def load_space(spec, params, bounds):
             raise mistake("E-space", f"the bound '{name}' is given twice")
         given[name] = value
     try:
-        return model, net, model.space(net, **given)
+        space = model.space(net, **given)
+        _need_param(space, params)
+        return model, net, space
     except Error:
         raise
     except (TypeError, ValueError) as error:  # how a space refuses a bound
         raise mistake("E-space", f"the input space of model '{model.name}': {error}") from None
+
+
+def _need_param(space, params):
+    """Refuses values of parameters to which the space gives other ones."""
+    for name, value in params:
+        own = space._params.get(name, value)
+        if isinstance(own, Expr) or own != value:
+            seen = "lets it vary" if isinstance(own, Expr) else f"says {own}"
+            raise mistake(
+                "E-space",
+                f"parameter '{name}' is to be {value}, but the model's space() {seen}: "
+                f"space.param('{name}', ...); leave it out of one of them",
+            )
 
 
 def input_text(values, most=24):

@@ -49,6 +49,8 @@ class Observed:
     given: set[str] = field(default_factory=set)
     named: dict[str, Named] = field(default_factory=dict)  # commits that say whose they are
     trailing: set[str] = field(default_factory=set)  # there may be more instants than firings
+    # (event, transition) -> the first instant that the recording does not reach any more.
+    ends: dict[tuple[str, str], int] = field(default_factory=dict)
     settled: dict[str, Unknown] = field(default_factory=dict)  # whose number is among the values
 
 

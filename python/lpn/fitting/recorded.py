@@ -66,7 +66,11 @@ def observe(
         known = {n: v for n, v in values.items() if n not in net.unknowns}
         observed = Observed(path, net, marking, known, settled=settled)
         for m in firings:
-            _, origin, _, _ = recording.clock_totals(m.k)
+            edges, origin, _, _ = recording.clock_totals(m.k)
+            until = recording.channels[m.k].until
+            if until is not None:
+                last = recording.totals(channels.index(until))["last"]
+                edges = min(edges, last + 1)
             if m.firing.trailing:
                 observed.trailing.add(m.firing.transition)
             if m.firing.given:
@@ -80,6 +84,7 @@ def observe(
                     f"'{m.firing.transition}' are given already",
                 )
             times[m.firing.transition] = m.times(offset - (origin or 0))
+            observed.ends[m.firing.event, m.firing.transition] = edges - offset
             if m.firing.payload and m.firing.event == "commit":
                 own = probes.of(m.firing)
                 observed.named[m.firing.transition] = Named(

@@ -46,11 +46,12 @@ def filled(
 
 def errors(observed: Observed, net: Net, numbers: Mapping[str, int]) -> list[dict[str, Any]]:
     """The run of `net` against a recording: a row per transition and event that was recorded.
-    `missing`: firings or transfers that have no partner, before the recording's last one.
+    `missing`: firings or transfers that have no partner, before the recording ends; where that is not
+    known, before its last instant.
     """
     history = run(replace(observed, net=net), numbers, guided=False)
     recorded = (("start", observed.starts), ("commit", observed.commits))
-    end = max((t for _, times in recorded for at in times.values() for t in at[-1:]), default=0)
+    last = max((t for _, times in recorded for at in times.values() for t in at[-1:]), default=0)
     rows = []
     for event, instants in recorded:
         for name, times in instants.items():
@@ -65,6 +66,7 @@ def errors(observed: Observed, net: Net, numbers: Mapping[str, int]) -> list[dic
             else:
                 expected, times = sorted(expected), sorted(times)
             late: list[int] = [t - e for e, t in zip(expected, times)]
+            end = observed.ends.get((event, name), last)
             more = max(0, count - len(expected)) if name not in observed.trailing else 0
             rows.append(
                 {

@@ -194,6 +194,8 @@ class _Rows:
             for n, c in bounds.columns.items()
             if shape is not None or len(np.unique(c[bounds.at])) > 1
         ]
+        # Of all firings, those included that no recorded instant is about.
+        self.ranges = {n: (int(c.min()), int(c.max())) for n, c in bounds.columns.items() if len(c)}
         left = bounds.bound if shape is None else bounds.left(shape.site.sum(shape.first))
         data = [bounds.columns[n][bounds.at] for n in self.names] + [left]
         # An event counts for its least bound alone; one that something else explains counts little.
@@ -284,7 +286,7 @@ class _Rows:
 
     def tables(self, name):
         values = self.columns[name]
-        low, high = int(values.min()), int(values.max())
+        low, high = self.ranges[name]
         if high - low >= TABLE or len(np.unique(values)) < 3:
             return []
         rows, value, _ = self.targets(values.reshape(-1, 1))

@@ -50,15 +50,23 @@ class Shape:
         self.tokens = tokens
         self.parameters = parameters
         self.promoted = set()
+        self._units = {}  # of unit()
         self.given = {place: list(rows) for place, rows in tokens.items()}
         self.singles = [place for place, rows in tokens.items() if len(rows) == 1]
         self.many = [place for place, rows in tokens.items() if len(rows) > 1]
         self.units = _repeats([[constants(row) for row in tokens[place]] for place in self.many])
 
     def unit(self, place):
-        """The tokens of one unit."""
+        """The tokens of one unit: what varies has the range that it has in any of them."""
         rows = self.tokens[place]
-        return rows[: len(rows) // self.units] if self.units else rows
+        if not self.units:
+            return rows
+        known = self._units.get(place)
+        if known is None or known[0] is not rows or known[1] != self.units:
+            size = len(rows) // self.units
+            unit = [_joined(rows[k::size]) for k in range(size)]
+            known = self._units[place] = rows, self.units, unit
+        return known[2]
 
     def space(self, units=None):
         """An input space of so many units, each property within its own range."""
@@ -128,16 +136,17 @@ class Shape:
         for place, rows in self.given.items():
             size = len(rows) if place in self.singles else len(self.unit(place))
             found[place] = {
-                name: stretches_of(
-                    [
-                        _hull([self.width(place, name, k) for k in range(first, len(rows), size)])
-                        for first in range(size)
-                    ]
-                )
+                name: stretches_of([self.unit_width(place, name, k) for k in range(size)])
                 for name in rows[0]
                 if (place, name) not in self.promoted
             }
         return found
+
+    def unit_width(self, place, name, index):
+        """(least, most) of a property of a unit's token, in any of the units."""
+        rows = self.given[place]
+        size = len(rows) if place in self.singles else len(self.unit(place))
+        return _hull([self.width(place, name, k) for k in range(index, len(rows), size)])
 
     def width(self, place, name, index=0):
         """(least, most) of a property, as the space has it."""
@@ -156,6 +165,14 @@ def sorted_out(shape, space, **limits):
     if found.interrupted:
         raise KeyboardInterrupt
     return found
+
+
+def _joined(rows):
+    """One token for several with the same constant properties."""
+    return {
+        name: _hull([row[name] for row in rows]) if isinstance(value, tuple) else value
+        for name, value in rows[0].items()
+    }
 
 
 def _hull(ranges):

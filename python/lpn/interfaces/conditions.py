@@ -52,12 +52,23 @@ def need_conditions(data, tokens):
     """Raises NotImplementedError unless {place: [{property: int}]} meet conditions_of a space."""
     if not data["constraints"]:
         return
-    core, values = _lpn.Net("conditions"), []
+    core, values, lacking = _lpn.Net("conditions"), [], set()
     for k, (place, index, name, lo, hi) in enumerate(data["variables"]):
         core.add_param(f"v{k}", lo, (lo, hi), 0, 0)
-        values.append(tokens[place][index][name])
+        rows = tokens.get(place, [])
+        if index < len(rows):
+            values.append(rows[index][name])
+        else:
+            values.append(lo)
+            lacking.add(k)
     numbers = made(core, data["nodes"], len(values))
     for k in data["constraints"]:
+        for v in lacking.intersection(core.reads(numbers[k])["params"]):
+            place, index, name, *_ = data["variables"][v]
+            raise NotImplementedError(
+                f"a condition of the space that this interface was made for reads "
+                f"{place}[{index}].{name}, but {place} has fewer tokens here"
+            )
         if not _lpn.InputSpace(core, [], [], [numbers[k]]).contains(values):
             names = [f"{place}[{index}].{name}" for place, index, name, _, _ in data["variables"]]
             condition = _space_text.Writer(core, names).write(numbers[k])

@@ -100,6 +100,7 @@ def extract(
             for one in lists
         ]
         analysed = [one for one in analysed if one.shape.units]
+    analysed = _alike(analysed, result)
     if not analysed:
         reasons = "; ".join(
             f"class{'es' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}: {why}"
@@ -165,6 +166,51 @@ def _told_apart(analysed, found, result):
                 )
             )
     return [one for one in analysed if one.number not in {number for number, _ in result.refused}]
+
+
+def _alike(analysed, result):
+    """Those that read the same of x, since a module has one SINGLES, CONSTANTS and PARAMETERS; most
+    classes do. The others are refused.
+    """
+    alike = {}
+    for one in analysed:
+        alike.setdefault(repr(_read(one.shape)), []).append(one)
+    kept = max(alike.values(), key=len, default=[])
+    for one in analysed:
+        if one not in kept:
+            result.refused.append(
+                (
+                    one.number,
+                    f"{_other(_read(one.shape), _read(kept[0].shape))} in class "
+                    f"{kept[0].number}, and an interface has one kind of x; make one for a space of "
+                    "inputs like these alone",
+                )
+            )
+    if kept:
+        result.parameters = {**result.parameters, **kept[0].shape.parameters}
+    return kept
+
+
+def _read(shape):
+    """What an interface of the shape reads of x: parameters, and per place whether it has one token, or
+    what its tokens have in common.
+    """
+    places = {place: "one token" for place in shape.singles}
+    for place in shape.many:
+        rows = shape.unit(place)
+        names = [n for n in rows[0] if not any(isinstance(row[n], tuple) for row in rows)]
+        places[place] = f"several tokens, each with a constant {', '.join(names) or 'number'}"
+    return shape.parameters, places
+
+
+def _other(mine, theirs):
+    """What of two _read() is different."""
+    for name, value in mine[0].items():
+        if theirs[0][name] != value:
+            return f"parameter '{name}' is {value}, but {theirs[0][name]}"
+    place = next(p for p in {**mine[1], **theirs[1]} if mine[1].get(p) != theirs[1].get(p))
+    here, there = (each[1].get(place, "no token") for each in (mine, theirs))
+    return f"place '{place}' has {here}, but {there}"
 
 
 def _key(shape):

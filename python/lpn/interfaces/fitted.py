@@ -16,6 +16,7 @@ import numpy
 from ..authoring.expr import Expr
 from ..errors import mistake
 from ..runs.batch import run_batch
+from ..spaces.token import any_later
 from .closed_form import Shape, digest
 from .counted_list import Chain
 from .extract import Extracted
@@ -110,6 +111,7 @@ def extract_fitted(
     analysis = _Analysis(shape, features)
     digests = {place: digest(shape.tokens[place]) for place in shape.many}
     result = Extracted(net, space, parameters)
+    result.parameters.update(space.parameters(inputs[0]))
     result.complete, result.without = True, without
 
     def text(header):
@@ -138,6 +140,12 @@ def _shape_of(space):
     """The Shape of all inputs of a space: as many tokens everywhere, ranges of their properties."""
     tokens = {}
     for place, declared in space.tokens_of.items():
+        if any_later(declared):
+            raise mistake(
+                "E-pi",
+                f"tokens of place '{place}' come later than 0; a fitted interface has no arrivals, so "
+                "leave at= out of the space",
+            )
         if place in space._counts:
             raise mistake(
                 "E-pi",

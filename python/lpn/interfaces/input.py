@@ -18,6 +18,7 @@ __all__ = [
     "load_interface",
     "looked_at",
     "need_covered",
+    "need_done_count",
     "need_ending",
     "rows_of",
     "units_of",
@@ -103,8 +104,13 @@ def need_ending(interface, net, marking):
                 f"{place} has tokens that come later than 0; this interface is for tokens that are "
                 "there at first"
             )
+    need_done_count(interface, net, marking.done_count)
+
+
+def need_done_count(interface, net, given):
+    """Raises NotImplementedError unless runs that end as `given` end as those of the interface."""
     covered = done_count_of(net, getattr(interface, "DONE_COUNT", None), interface.PARAMETERS)
-    number = done_count_of(net, marking.done_count, interface.PARAMETERS)
+    number = done_count_of(net, given, interface.PARAMETERS)
     if number != covered:
         told = [
             "when nothing is left to do" if n is None else f"after {n} done tokens"

@@ -5,7 +5,16 @@ import math
 from ..authoring.arc import max as largest
 from ..authoring.expr import Expr, Ratio
 from ..errors import mistake
-from .input import added, aggregate, execute_interface, given, need_covered, units_of
+from ..spaces.token import any_later
+from .input import (
+    added,
+    aggregate,
+    execute_interface,
+    given,
+    need_covered,
+    need_done_count,
+    units_of,
+)
 
 __all__ = ["is_interface", "predicted"]
 
@@ -35,6 +44,7 @@ def predicted(text, path):
     def latency(x):
         tokens = _rows(x._space)
         try:
+            _need_like(interface, x._space)
             of = _of_stream if getattr(interface, "STREAM", False) else _of_list
             cycles, latency.denominator = _whole(of(interface, tokens))
             return largest(*cycles) if len(cycles) > 1 else cycles[0]
@@ -42,6 +52,28 @@ def predicted(text, path):
             raise mistake("E-property", f"{path} does not cover this space: {error}") from None
 
     return latency
+
+
+def _need_like(interface, space):
+    """Raises NotImplementedError for what tokens' properties do not tell of the inputs of a space."""
+    for place, tokens in space._tokens.items():
+        if any_later(tokens):
+            raise NotImplementedError(
+                f"'{place}' has tokens that come later than 0; leave at= out of the space"
+            )
+        if place in space._counts:
+            raise NotImplementedError(
+                f"'{place}' has more or fewer tokens, by the input; give the space a fixed number"
+            )
+    for name, value in {**space._fixed(), **space._params}.items():
+        made_for = interface.PARAMETERS.get(name, value)
+        if isinstance(value, Expr) or value != made_for:
+            seen = space.text(value) if isinstance(value, Expr) else value
+            raise NotImplementedError(
+                f"parameter '{name}' is {seen}, but the interface is for {made_for}; make one for "
+                "this value"
+            )
+    need_done_count(interface, space.net, space.done_count)
 
 
 def _rows(space):

@@ -45,7 +45,7 @@ class Stream:
         for place in shape.many:
             for index, row in enumerate(shape.unit(place)):
                 for name in row:
-                    lo, hi = shape.width(place, name, index)
+                    lo, hi = shape.unit_width(place, name, index)
                     if lo != hi:
                         self.widths[place, index, name] = lo, hi
         self.dropped = []  # (name, why)

@@ -183,7 +183,8 @@ class _Search:
         except Error as error:
             if error.code != "E-partition":
                 raise
-            return None, str(error)
+            why, *_ = str(error).split("\n  at ")  # where the question stands is known
+            return None, why
         finally:
             self.end = end
 

@@ -6,10 +6,11 @@ import time
 
 import _lpn
 
+from ..interrupt import Interrupt
 from .answer import PARTITION
 from .read import refuse
 from .replay import Replays
-from .tried import Tried, _plain
+from .tried import Tried, _plain, absent, lacked
 
 __all__ = [
     "ENDS_BY_CLASSES",
@@ -90,6 +91,7 @@ class States(Tried):
         self.interrupted = False
         self.whys = []
         self.bounds = {}
+        self.absent = set()  # forms that no input that ends has
         self.parts = {}  # per form: how each of its quantities was bounded, None: not to the end
         self.probed = Probed(space, self.forms, term)
         self._search()
@@ -119,6 +121,8 @@ class States(Tried):
 
     def _open(self, key):
         """Whether the bound of a form may still be closer, or an input better."""
+        if key in self.absent:
+            return False
         best = dict(zip(map(_key, self.forms), self.probed.best))[key]
         bound = self.bounds.get(key)
         if self.proving:
@@ -152,6 +156,8 @@ class States(Tried):
             if found["why"] and found["why"] not in self.whys:
                 self.whys.append(found["why"])
             if found["bound"] is None:
+                if found["complete"]:
+                    self.absent.add(key)
                 return
             total += factor * found["bound"]
             # Where the clock ended it, another run would be ended elsewhere.
@@ -186,6 +192,16 @@ class States(Tried):
         troubled = [each for each in (probed.stalled, probed.failed) if each is not None]
         if troubled:
             answer.stalled = self._trouble(troubled[0])
+        for form, without in zip(self.forms, probed.without):
+            names = lacked(form)
+            if _key(form) in self.absent and not troubled and not answer.interrupted:
+                if names:
+                    raise absent(names)
+                answer.silent = True
+            if without:
+                answer.notes.append(
+                    f"some inputs have no {names or 'latency'}; they do not count in it"
+                )
         if probed.endless is not None:
             self.may_not_end = self.undecided = True
             answer.notes.append(
@@ -305,6 +321,7 @@ class Probed:
         self.space, self.forms = space, forms
         self.plain = [_plain(form, space.net, term) for form in forms]
         self.best = [None] * len(forms)
+        self.without = [0] * len(forms)  # inputs that end and have no value
         self.stalled = self.failed = self.endless = None
         self.inputs = 0
         self.random = random.Random(1)
@@ -319,22 +336,23 @@ class Probed:
         """Searches for so long, or until every bound is met; whether Ctrl-C ended it."""
         end = time.monotonic() + seconds
         which = 0
-        while time.monotonic() < end and self.ranges and self.endless is None:
-            which = (which + 1) % len(self.forms)
-            better, interrupted = self.run(self.batch(which), end)
-            self.stale = 0 if better else self.stale + 1
-            if interrupted:
-                return True
-            met = [
-                best is not None and best[0] >= bounds.get(_key(form), best[0] + 1)
-                for form, best in zip(self.forms, self.best)
-            ]
-            if all(met):
-                return False
-            say(f"{self.inputs} inputs tried")
-        if not self.ranges:
-            self.run([[]], end)
-        return False
+        with Interrupt() as stop:  # drawing inputs takes as long as running them
+            while time.monotonic() < end and self.ranges and self.endless is None:
+                which = (which + 1) % len(self.forms)
+                better, interrupted = self.run(self.batch(which), end, stop)
+                self.stale = 0 if better else self.stale + 1
+                if interrupted:
+                    return True
+                met = [
+                    best is not None and best[0] >= bounds.get(_key(form), best[0] + 1)
+                    for form, best in zip(self.forms, self.best)
+                ]
+                if all(met):
+                    return False
+                say(f"{self.inputs} inputs tried")
+            if not self.ranges:
+                self.run([[]], end, stop)
+            return stop.asked
 
     def batch(self, which):
         """Inputs: corners at first, then changes of the best one."""
@@ -382,8 +400,13 @@ class Probed:
                 values[k] = draw.randint(lo, hi)
         return values
 
-    def run(self, inputs, end):
-        """(whether one was better, whether Ctrl-C ended it)"""
+    def run(self, inputs, end, stop=None):
+        """(whether one was better, whether Ctrl-C ended it). `stop`: an Interrupt that is entered."""
+
+        def over(looked):
+            asked = stop is not None and stop.asked
+            return asked or time.monotonic() > end + 0.5 and looked > 1
+
         found, interrupted = _lpn.every_input(
             self.space.net._core,
             self.space.core,
@@ -391,12 +414,14 @@ class Probed:
             threads=1,
             max_commits=PARTITION["max_firings"],
             inputs=inputs,
-            progress=lambda looked: time.monotonic() > end + 0.5 and looked > 1,
+            progress=over,
         )
+        interrupted |= stop is not None and stop.asked
         self.inputs += found["inputs"]
         self.stalled = self.stalled or found["stalled"]
         self.failed = self.failed or found["failed"]
         self.endless = self.endless or found["endless"]
+        self.without = [a + b for a, b in zip(self.without, found["without"])]
         better = False
         for k, best in enumerate(found["largest"]):
             if best is not None and (self.best[k] is None or best[0] > self.best[k][0]):

@@ -10,9 +10,18 @@ import _lpn
 from ..errors import Error, RunError, mistake
 from ..runs.background import PATIENCE, background_of
 from .answer import PARTITION, bug
+from .property import text_of
 from .replay import Replays
 
-__all__ = ["MOST_INPUTS", "WORTH_COMPILING", "Tried", "estimate", "possible"]
+__all__ = [
+    "MOST_INPUTS",
+    "WORTH_COMPILING",
+    "Tried",
+    "absent",
+    "estimate",
+    "lacked",
+    "possible",
+]
 
 MOST_INPUTS = 10_000_000  # assignments of the variables; more are not tried
 _SAMPLE = 8  # assignments run in each of as many places to see how long one takes
@@ -29,6 +38,16 @@ def possible(space, forms, most=MOST_INPUTS):
     if any(atom and atom[0] == "stall" for form in forms for atom in form):
         return None
     return space.core.assignments(most)
+
+
+def lacked(form):
+    """What of a form an input that ends may not have, beside a latency, in words."""
+    atoms = [atom for atom in form if atom and atom[0] in ("completion", "response")]
+    return " or ".join(map(text_of, atoms))
+
+
+def absent(names):
+    return mistake("E-property", f"no input of the space has {names}; ask for what some have")
 
 
 def estimate(space, forms, total, term):
@@ -138,10 +157,23 @@ class Tried(Replays):
             answer.stalled = self._trouble(min(troubled))
         if found["silent"] and found["silent"] == found["inputs"]:
             answer.silent = True
+        for form, best, without in zip(self.forms, found["largest"], found["without"]):
+            names = lacked(form)
+            if not without or not names:
+                continue
+            if best is None and answer.complete and not troubled:
+                raise absent(names)
+            answer.notes.append(
+                f"{without} inputs have no {names}; they do not count in it"
+                if without > 1
+                else f"1 input has no {names}; it does not count in it"
+            )
         if found["silent"]:
             answer.notes.append(
                 f"{found['silent']} inputs produce no done token; they have no latency and do not "
                 "count in it"
+                if found["silent"] > 1
+                else "1 input produces no done token; it has no latency and does not count in it"
             )
 
     def _named(self, input):
@@ -180,6 +212,7 @@ class _Found(dict):
 
     def __init__(self, forms):
         super().__init__(assignments=0, inputs=0, silent=0, complete=True, largest=[None] * forms)
+        self["without"] = [0] * forms
         self.update(stalled=None, failed=None, endless=None)
 
     def add(self, part):
@@ -189,6 +222,7 @@ class _Found(dict):
         for name in ("stalled", "failed", "endless"):
             if self[name] is None:
                 self[name] = part[name]
+        self["without"] = [a + b for a, b in zip(self["without"], part["without"])]
         for k, best in enumerate(part["largest"]):
             if best is not None and (self["largest"][k] is None or best[0] > self["largest"][k][0]):
                 self["largest"][k] = best

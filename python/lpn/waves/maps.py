@@ -163,6 +163,8 @@ class _Reader:
                 {"signal": data["clock"], **{k: data[k] for k in ("edge", "reset") if k in data}},
                 "clock",
             )
+        elif "edge" in data:
+            self._fail("edge is that of clock; with [clocks] each says its own")
         named = data.get("clocks", {})
         self._keys(named, named if isinstance(named, dict) else (), "clocks")
         for name, table in named.items():
@@ -247,7 +249,14 @@ class _Reader:
         payload = table.get("payload", {})
         if isinstance(payload, (str, list)):
             texts = self._texts(payload, f"{where}.payload")
-            payload = {re.sub(r".*\.", "", text): text for text in texts}
+            names = [re.sub(r".*\.", "", text) for text in texts]
+            payload = dict(zip(names, texts))
+            if len(payload) < len(names):
+                twice = next(n for n in names if names.count(n) > 1)
+                self._fail(
+                    f"{where}.payload has two signals '{twice}'; give them names, as in "
+                    f"payload = {{ one = {texts[0]!r}, other = ... }}"
+                )
         self._keys(payload, payload if isinstance(payload, dict) else (), f"{where}.payload")
         for key, value in payload.items():
             self._text(value, f"{where}.payload.{key}")

@@ -120,7 +120,12 @@ class Signals:
             else:
                 numbers = range(v.lsb, v.msb - 1, -1)
             for position, number in enumerate(numbers):
-                bits.setdefault(number, (v.signal, position))
+                if bits.setdefault(number, (v.signal, position)) != (v.signal, position):
+                    raise without_place(
+                        "E-wave-map",
+                        f"{what}: {self.file} declares '{v.name}' twice, as different signals; name "
+                        "one that it has once",
+                    )
         if len(variables) > 1:  # a bus that is dumped bit by bit
             bits = dict(sorted(bits.items()))
         return bits

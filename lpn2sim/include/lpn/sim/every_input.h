@@ -58,6 +58,7 @@ struct EveryInput {
   std::uint64_t inputs = 0;                     // of them in the space
   bool complete = false;                        // everything that was asked for
   std::vector<std::optional<Largest>> largest;  // per form; none: no input has a value
+  std::vector<std::uint64_t> without;           // per form: inputs that end and have no value
   std::uint64_t silent = 0;                     // inputs without a done token
   // The first input that stalls, or ends in an error; that needs more than a run may.
   std::optional<Assignment> stalled, failed, endless;

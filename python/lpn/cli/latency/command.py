@@ -37,7 +37,11 @@ class Values(click.ParamType):
         name, equals, text = value.partition("=")
         if not equals:
             self.fail(f"'{value}' is not name=values; write -p {value}=1")
-        return name.strip(), whole_values(text, name.strip())
+        return name.strip(), _each_once(whole_values(text, name.strip()))
+
+
+def _each_once(values):
+    return list(dict.fromkeys(values))
 
 
 @click.command()
@@ -98,12 +102,12 @@ def latency(
     Exit status: 0 answered; 1 a run stalled; 2 something is wrong; 3 a limit was reached, or Ctrl-C.
     """
     loaded = load(model)
-    numbers = whole_values(seeds, "--seeds")
+    numbers = _each_once(whole_values(seeds, "--seeds"))  # a run again is no evidence
     if input is not None and numbers != [1]:
         raise click.UsageError("--seeds is for traffic(); an INPUT is always the same")
     if input is None:
         need_input(loaded, input)
-    if not as_json and any(n < 0 for n in numbers):
+    if any(n < 0 for n in numbers):
         raise click.UsageError("a seed is >= 0")
     loads = _combinations(params)
     if plot:

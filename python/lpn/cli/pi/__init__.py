@@ -18,6 +18,7 @@ from ...command import (
     note,
     params_option,
     print_json,
+    refuse_beside,
     seconds,
     table,
 )
@@ -130,8 +131,10 @@ def pi(
     deadlocks; 2 something is wrong; 3 a limit left something out.
     """
     if compare:
+        refuse_beside("--compare", {"words", "as_json"})
         return _compare(words, as_json)
     if evaluate is not None:
+        refuse_beside("--evaluate", {"words", "model_option", "as_json"})
         return _evaluate(evaluate, model_option, words, as_json)
     if model_option is not None:
         words = (model_option, *words)
@@ -142,21 +145,8 @@ def pi(
     if loops or pareto:
         from .loops import paces
 
-        unused = {
-            "--space": bounds,
-            "--output": output,
-            "--plot": plot,
-            "--resolution": resolution,
-            "--fitted": fitted,
-            "--steps": steps,
-        }
-        for option, given in unused.items():
-            if given:
-                raise mistake(
-                    "E-usage",
-                    f"{option} is for interfaces; leave it out with "
-                    f"{'--pareto' if pareto else '--loops'}",
-                )
+        kept = {"words", "model_option", "params", "limit", "as_json"}
+        refuse_beside("--pareto" if pareto else "--loops", kept)
         return paces(words, params, pareto, _seconds(limit), as_json)
     bounds = [*bounds, *(Bound().convert(word, None, None) for word in words[1:])]
     if fitted and steps:
@@ -227,7 +217,7 @@ def _extract(model, bounds, params, output, fitted, steps, resolution, clock, li
         print_json(
             {
                 "model": loaded.name,
-                "parameters": values,
+                "parameters": found.parameters,
                 "interface": found.text,
                 "file": output,
                 "classes": found.classes,

@@ -14,6 +14,7 @@ from ...command import (
     note,
     params_option,
     print_json,
+    refuse_beside,
     table,
 )
 from ...errors import without_place
@@ -53,6 +54,7 @@ def compare(words, between, map_file, params, engine, output, part, as_json):
             )
         if params:
             raise click.UsageError("-p is of MODEL; leave it out with --between")
+        refuse_beside("--between", {"map_file", "output", "part", "as_json"})
         return _between(*between, map_file, page, as_json)
     if len(words) not in (2, 3):
         raise click.UsageError("write MODEL INPUT FILE, or --between FILE1 FILE2")
