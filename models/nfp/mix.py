@@ -10,7 +10,7 @@ from itertools import accumulate
 from . import nic as constants
 from . import steps
 
-__all__ = ["Mix", "Path", "path_of", "segments_of", "slowest"]
+__all__ = ["Mix", "Path", "overloaded_interval", "path_of", "segments_of", "slowest"]
 
 
 class Path:
@@ -93,6 +93,15 @@ class Mix:
         total = sum(p.weight for p in self.paths)
         self.shares = [p.weight / total for p in self.paths]
 
+    def check_buffer(self, room):
+        """Raises Error E-nfp-mix for a limit on what waits at the MAC where the source does."""
+        if room and self.rate is None:
+            raise _error(
+                "E-nfp-mix",
+                f"a buffer of {room} packets is for those of a rate, and this mix has none: there is "
+                "always a packet; give a rate, or leave the buffer out",
+            )
+
     def words(self):
         """The words of each path, as steps.encode has them. Raises Error E-nfp-steps."""
         return [steps.encode(p.segments, self.overhead) for p in self.paths]
@@ -171,6 +180,12 @@ class Mix:
         columns["gap"] = 0 if gaps is None else gaps
         marking.add_columns("buffer" if gaps is None else "wire", **columns)
         return marking
+
+
+def overloaded_interval():
+    """Ticks from packet to packet of the MAC while more arrives than it takes."""
+    nic = constants.load()
+    return constants.ticks(nic["clock_hz"] / nic["mac_overload"])
 
 
 def words_of(net):

@@ -9,7 +9,7 @@ A mix file is JSON (README.md, "Mixes"):
                {"segments": [[40, "sram"], [25, "dram_read"], [60, "none"]], "weight": 0.5}],
      "packets": 100000, "seed": 1,
      "rate": 30e6,                          packets per second; without it there is always a packet
-     "arrivals": "poisson",                 or "even"
+     "arrivals": "poisson",                 or "even"; with a rate
      "overload": true,                      without "rate": more comes than the MAC takes, which slows it
      "overhead": 224}                       core cycles of firmware per packet
 """
@@ -27,7 +27,6 @@ MOST_PACKETS = 10**8
 _KEYS = {
     "program",
     "unroll",
-    "costs",
     "paths",
     "packets",
     "seed",
@@ -38,22 +37,22 @@ _KEYS = {
 }
 
 
-def load(path, program=None, cores=50, **changes):
+def load(path, program=None, cores=50, *, any_rate=False, **changes):
     """The Mix in a file. `program`: a listing that stands in for the file's; `cores`: for which
-    `slowest` is the slowest path; `changes` replace the file's keys packets, rate, seed, arrivals,
-    unroll, when they are not None.
+    `slowest` is the slowest path; `any_rate`: it is asked about at rates of the caller's; `changes`
+    replace the file's keys packets, rate, seed, arrivals, unroll, when they are not None.
 
     Raises Error E-nfp-mix for a file that is no mix, and what reading its program raises.
     """
     from lpn.runs import read_json
 
     data = read_json(path, "E-nfp-mix")
-    return build(data, os.fspath(path), program, cores, **changes)
+    return build(data, os.fspath(path), program, cores, any_rate=any_rate, **changes)
 
 
-def build(data, where, program=None, cores=50, **changes):
+def build(data, where, program=None, cores=50, *, any_rate=False, **changes):
     """The Mix that `data`, the content of the file `where`, describes; see load."""
-    return _MixFile(data, where, program, cores, changes).mix()
+    return _MixFile(data, where, program, cores, changes).mix(any_rate)
 
 
 def save(path, program, weights, unroll=None):
@@ -97,7 +96,7 @@ class _MixFile:
     def wrong(self, message):
         return _error(f"{self.where}: {message}")
 
-    def mix(self):
+    def mix(self, any_rate):
         packets = self._number("packets", 100_000, 1, MOST_PACKETS, whole=True)
         seed = self._number("seed", 1, 0, 2**62, whole=True)
         rate = self._number("rate", None, 1, 1e9)
@@ -107,6 +106,8 @@ class _MixFile:
         arrivals = self.data.get("arrivals", "poisson")
         if arrivals not in ("poisson", "even"):
             raise self.wrong(f'\'arrivals\' must be "poisson" or "even", got {arrivals!r}')
+        if "arrivals" in self.data and rate is None and not any_rate:
+            raise self.wrong("'arrivals' is how packets of a 'rate' arrive; write a 'rate', too")
         overload = self.data.get("overload", False)
         if not isinstance(overload, bool) or overload and rate is not None:
             raise self.wrong("'overload' must be true or false, and is for mixes without a 'rate'")

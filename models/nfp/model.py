@@ -283,6 +283,16 @@ def workload(input_path, net: lpn.Net) -> lpn.Marking:
     """The packets of a mix file (README.md, "Mixes") for `net`. Raises Error E-nfp-mix,
     E-nfp-steps.
     """
-    from models.nfp import mix_file
+    from models.nfp import mix, mix_file
 
-    return mix_file.load(input_path).marking(net)
+    values = {**net.params, **net.bound}
+    found = mix_file.load(input_path, cores=values["cores"])
+    found.check_buffer(values["buffer"])
+    slow = mix.overloaded_interval()
+    if found.overload and values["mac_interval"] != slow:
+        raise lpn.Error(
+            "E-nfp-mix",
+            f"{input_path}: 'overload' slows the MAC, which is a parameter of the net: write -p "
+            f"mac_interval={slow}, too, or ask lpn nfp simulate",
+        )
+    return found.marking(net)

@@ -9,6 +9,7 @@ from lpn.runs import compiled, execute, parameter_values
 
 from . import model
 from . import nic as constants
+from .mix import overloaded_interval
 
 __all__ = ["Result", "nic_for", "simulate"]
 
@@ -84,9 +85,10 @@ def simulate(mix, *, cores=50, threads=4, parameters=None, buffer=0, whole=False
     nic = constants.load()
     machine = nic_for(mix.needs())
     saturated = mix.rate is None
+    mix.check_buffer(buffer)
     given = {"cores": cores, "threads": threads, "buffer": buffer, **(parameters or {})}
     if mix.overload:
-        given.setdefault("mac_interval", constants.ticks(nic["clock_hz"] / nic["mac_overload"]))
+        given.setdefault("mac_interval", overloaded_interval())
     net = machine.net
     values = parameter_values(net, given)
     interval = dict(zip((p.name for p in net.core.params), values))["mac_interval"]

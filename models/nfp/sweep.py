@@ -114,16 +114,17 @@ def evaluate(tree, value):
     """
 
     def of(node):
+        # In floats: powers of whole numbers may take for ever.
         if isinstance(node, ast.BinOp):
             return _OPERATORS[type(node.op)](of(node.left), of(node.right))
         if isinstance(node, ast.UnaryOp):
             return -of(node.operand)
         if isinstance(node, ast.Call):
             return _FUNCTIONS[node.func.id](of(node.args[0]))
-        return value if isinstance(node, ast.Name) else node.value
+        return float(value if isinstance(node, ast.Name) else node.value)
 
     try:
         out = of(tree)
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, ValueError, TypeError):  # TypeError: a function of a complex number
         return None
-    return float(out) if isinstance(out, (int, float)) and math.isfinite(out) else None
+    return out if isinstance(out, float) and math.isfinite(out) else None

@@ -47,8 +47,9 @@ class Result:
     throughput_kpps; offered_kpps (None: saturating); lost: fraction of the offered packets; work:
     per stage the fraction of time that its resource (of all cores of the function, or the engine)
     worked for it; queued: per stage the least number of its requests that was seen waiting in the
-    second half, None on cores; few_batches: how many of each core were counted, where these are
-    too few to trust the rate to a percent, else None.
+    second half, free: the most of its descriptors that were seen free, None on cores; few_batches:
+    how many of each core were counted, where these are too few to trust the rate to a percent, else
+    None.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Result:
     lost: float = 0.0
     work: list = field(default_factory=list)
     queued: list = field(default_factory=list)
+    free: list = field(default_factory=list)
     bottleneck: str = ""
     why: str = ""
     latency_us: dict = None
@@ -238,6 +240,7 @@ def _read(state, run):
                 # In the long run what is not delivered is lost; a ring that still fills loses
                 # nothing yet, but nobody else notices, so it is not waited for.
                 result.lost = max(0.0, 1 - result.throughput_kpps / f.traffic.rate_kpps)
+        spare = iter(free)  # of the stages at engines
         for stage, work, stage_queues in zip(f.stages, works, queues):
             busy = (work[WINDOWS] - work[half]) * _US_PER_TICK / (half * window)
             if stage.on_core:
@@ -250,6 +253,7 @@ def _read(state, run):
                 if stage.on_core
                 else min(map(sum, zip(*(queue[half:] for queue in stage_queues))))
             )
+            result.free.append(None if stage.on_core else max(next(spare)[half:]))
         result.bottleneck, result.why = _bottleneck(f, result)
         results.append(result)
     return Outcome(results, steady, WINDOWS * window * 1e-3, run.commits, utilisation)
@@ -336,9 +340,14 @@ def _bottleneck(function, result):
         most = max(worked, key=worked.get)
         waited_for = " and ".join(s.resource for s in engines)
         return most, f"its cores wait {1 - on_cores:.0%} of their time for {waited_for}"
-    for stage, queued in reversed(list(zip(function.stages, result.queued))):
-        if queued is not None and queued >= 4 * stage.queues:
+    for stage, queued, free in reversed(list(zip(function.stages, result.queued, result.free))):
+        if stage.on_core:
+            continue
+        if queued >= 4 * stage.queues:
             return stage.resource, f"{queued} or more requests always wait for it"
+        if free == 0:
+            descriptors = stage.slots * stage.queues
+            return stage.resource, f"its {descriptors} descriptors there are always in use"
     return (
         core,
         f"its cores are busy {min(on_cores, 1):.0%} of the time and no engine keeps it waiting",

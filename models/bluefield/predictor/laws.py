@@ -35,12 +35,14 @@ class Load:
     """What one function asks of an engine.
 
     time: mean service time of a request [us]; queues: its request queues, equally loaded;
-    offered: requests per us it would send if the engine never kept it waiting (inf: saturating).
+    offered: requests per us it would send if the engine never kept it waiting (inf: saturating);
+    overload: its requests take so many times as long while it is backlogged.
     """
 
     time: float
     queues: int = 1
     offered: float = math.inf
+    overload: float = 1.0
 
     def __post_init__(self):
         if not 0 < self.time < math.inf:
@@ -52,6 +54,8 @@ class Load:
             raise Error("E-law", f"request queues: {self.queues}; write a whole number, 1 or more")
         if not self.offered >= 0:
             raise Error("E-law", f"offered rate: {self.offered} requests/us; it must be 0 or more")
+        if not 1 <= self.overload < math.inf:
+            raise Error("E-law", f"overload: {self.overload} times; it must be 1 or more")
 
 
 def round_time(loads):
@@ -68,21 +72,32 @@ def shares(loads):
         r = (1 - sum_U offered_j t_j) / sum_B n_i t_i      per backlogged queue,   U: offered_j / n_j < r.
 
     All backlogged it is Eq 2, T_i = n_i / sum_j n_j t_j; one queue against one, Eq 8
-    (`linear_decline`).
+    (`linear_decline`). Of B, t is `overload` times `time`; a function is backlogged if it would be
+    without overloads, as queues fill from empty, or if the others' overloads make it so.
     """
     left, backlog = 1.0, round_time(loads)
-    rates = [0.0] * len(loads)
     order = sorted(range(len(loads)), key=lambda k: loads[k].offered / loads[k].queues)
-    for place, k in enumerate(order):
-        load = loads[k]
+    satisfied = 0
+    for load in (loads[k] for k in order):
         if load.offered / load.queues * backlog >= left:
-            for i in order[place:]:
-                rates[i] = loads[i].queues * left / backlog
             break
         # Later functions offer more per queue, so that this one stays satisfied whatever they do.
-        rates[k] = load.offered
+        satisfied += 1
         left -= load.offered * load.time
         backlog -= load.queues * load.time
+    # What is backlogged may be overloaded, which leaves less for those that were satisfied.
+    backlog = sum(loads[k].overload * loads[k].queues * loads[k].time for k in order[satisfied:])
+    while satisfied < len(order) and satisfied > 0:
+        last = loads[order[satisfied - 1]]
+        if last.offered / last.queues * backlog <= left:
+            break
+        satisfied -= 1
+        left += last.offered * last.time
+        backlog += last.overload * last.queues * last.time
+    rates = [0.0] * len(loads)
+    for place, k in enumerate(order):
+        backlogged = place >= satisfied
+        rates[k] = loads[k].queues * left / backlog if backlogged else loads[k].offered
     return rates
 
 

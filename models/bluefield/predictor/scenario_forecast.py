@@ -111,12 +111,22 @@ class Forecast:
 
 
 @dataclass
+class _Visit:
+    """Of an engine; as laws.Load."""
+
+    engine: str
+    time: float
+    queues: int
+    overload: float = 1.0
+
+
+@dataclass
 class _Times:
     """A function's times, which errors multiply: on cores, per visit of an engine."""
 
     fixed: float  # on cores, whatever presses on the memory
     stretched: float  # on cores, without pressure
-    visits: list  # (engine, time, queues)
+    visits: list  # of _Visit
 
 
 def forecast(scenario, predictors=None, level=0.9):
@@ -144,8 +154,11 @@ def forecast(scenario, predictors=None, level=0.9):
     for k, f in enumerate(scenario.functions):
         rate, bounds = answers[k]
         own = _alone(f, predictors.get(f.name), times[k], rows.get(f.name))
+        alone = solve(scenario.alone(f.name), [own])[0][0]
+        _check_descriptors(scenario, f, rate, times[k].visits, times)
+        _check_descriptors(scenario, f, alone, own.visits, [own])
         # By the same model; beyond its range it may see help in a little contention, which is none.
-        alone = max(rate, solve(scenario.alone(f.name), [own])[0][0])
+        alone = max(rate, alone)
         down, up = spread[k]
         bottleneck = (
             min(bounds, key=bounds.get)
@@ -181,18 +194,22 @@ def forecast(scenario, predictors=None, level=0.9):
 
 def _times(function, predictor, row):
     visits = [
-        (s.resource, function.service_us(s), s.queues) for s in function.stages if not s.on_core
+        _Visit(s.resource, function.service_us(s), s.queues, s.service.overload)
+        for s in function.stages
+        if not s.on_core
     ]
     if predictor is not None and predictor.engines:
-        used = {engine for engine, _, _ in visits}
+        used = {visit.engine for visit in visits}
         if used - set(predictor.engines):
             raise Error(
                 "E-scenario",
                 f"function '{function.name}' uses {', '.join(sorted(used))}, its model was "
                 f"trained for {', '.join(predictor.engines)}; train it with these engines' times",
             )
+        # Calibrated on a backlogged engine, so that an overload is in the time.
         visits = [
-            (engine, predictor.engines[engine].time(row)[0], queues) for engine, _, queues in visits
+            _Visit(visit.engine, predictor.engines[visit.engine].time(row)[0], visit.queues)
+            for visit in visits
         ]
     if predictor is not None and predictor.memory:
         # The profile has all of the function's cores, and the pressure of the others.
@@ -324,11 +341,13 @@ def solve(scenario, times=None):
     # Queues in front of what comes first on a packet's way fill first, and keep what comes later
     # from filling: with more than one fixed point, it is the one that is reached from empty queues.
     # So demands are first limited by what comes before a visit; then also by what comes behind it,
-    # whose full queues hold a function back.
+    # whose full queues hold a function back. An engine that was overloaded before they filled stays
+    # so while more is asked of it than it then serves.
+    overloaded = set()
     for behind in (False, True):
         for _ in range(_MOST_ROUNDS):
             new_rates, new_demands, bounds = _round(
-                scenario, times, reach, accesses, offered, rates, demands, behind
+                scenario, times, reach, accesses, offered, rates, demands, behind, overloaded
             )
             moved = max(
                 [abs(a / b - 1) for a, b in zip(new_rates, rates)]
@@ -344,6 +363,12 @@ def solve(scenario, times=None):
                 f"{scenario.path}: the functions' rates depend on each other in a way that "
                 "does not settle; lpn bluefield simulate answers it",
             )
+        overloaded = {
+            (k, v)
+            for k, t in enumerate(times)
+            for v, visit in enumerate(t.visits)
+            if visit.overload > 1 and demands[k][v] > _share(times, demands, k, v, 1.0)
+        }
     return [
         (rate, _named(f, core_time, shares, t, offer))
         for rate, f, (core_time, shares), t, offer in zip(
@@ -352,9 +377,9 @@ def solve(scenario, times=None):
     ]
 
 
-def _round(scenario, times, reach, accesses, offered, rates, demands, behind):
+def _round(scenario, times, reach, accesses, offered, rates, demands, behind, overloaded):
     """(rates, demands per visit, (core time, share per visit)) of every function, given the
-    others'.
+    others'. overloaded: (function, visit) of those that were before.
     """
     new_rates, new_demands, bounds = [], [], []
     for k, (f, t) in enumerate(zip(scenario.functions, times)):
@@ -363,7 +388,7 @@ def _round(scenario, times, reach, accesses, offered, rates, demands, behind):
         stretch = reach[k] * (f.memory.us_per_MB + f.memory.us_per_MB_1e8 * pressure)
         memory_stages = sum(s.resource == "memory" for s in f.stages) if t.stretched else 0
         core_time = t.fixed + t.stretched + memory_stages * stretch
-        shares = [_share(times, demands, k, v) for v in range(len(t.visits))]
+        shares = [_given(times, demands, k, v, (k, v) in overloaded) for v in range(len(t.visits))]
         bounds.append((core_time, shares))
         if f.pattern == RUN_TO_COMPLETION:
             rate = min(
@@ -385,29 +410,71 @@ def _round(scenario, times, reach, accesses, offered, rates, demands, behind):
     return new_rates, new_demands, bounds
 
 
-def _share(times, demands, k, visit):
-    """What an engine could give function k at one of its visits, if k were always waiting there."""
-    engine, time, queues = times[k].visits[visit]
-    loads = [laws.Load(time, queues)]
+def _given(times, demands, k, visit, overloaded):
+    """What an engine could give function k at one of its visits; less where it is overloaded, which
+    it is by what it is asked or, if it was before, stays.
+    """
+    factor = times[k].visits[visit].overload
+    most = _share(times, demands, k, visit, 1.0)
+    if factor == 1:
+        return most
+    least = _share(times, demands, k, visit, factor)
+    return most if demands[k][visit] <= (least if overloaded else most) else least
+
+
+def _share(times, demands, k, visit, overload):
+    """What an engine could give function k at one of its visits, if k were always waiting there and
+    its requests took `overload` times as long.
+    """
+    mine = times[k].visits[visit]
+    loads = [laws.Load(mine.time * overload, mine.queues)]
     for j, t in enumerate(times):
-        for v, (other, other_time, other_queues) in enumerate(t.visits):
-            if other == engine and (j, v) != (k, visit):
-                loads.append(laws.Load(other_time, other_queues, demands[j][v]))
+        for v, other in enumerate(t.visits):
+            if other.engine == mine.engine and (j, v) != (k, visit):
+                loads.append(laws.Load(other.time, other.queues, demands[j][v], other.overload))
     return laws.shares(loads)[0]
 
 
 def _closed_loop(scenario, f, core_time, visits, shares):
     """Eq 4 for cores that wait for a batch's completions, with the engines' latency once per batch
     and visit."""
-    latency = sum(scenario.nic.engines[engine].latency_us for engine, _, _ in visits) / f.batch
+    latency = sum(scenario.nic.engines[v.engine].latency_us for v in visits) / f.batch
     return f.cores / (core_time + latency + sum(1 / share for share in shares))
+
+
+def _check_descriptors(scenario, f, rate, visits, times):
+    """Raises Error E-forecast where descriptors may hold a function back, or decide whether it is
+    overloaded: the laws take queues to be as deep as they need be.
+    """
+    stages = [(k, s) for k, s in enumerate(f.stages) if not s.on_core]
+    for (k, stage), visit in zip(stages, visits):
+        if f.pattern == RUN_TO_COMPLETION:
+            needed = f.cores * f.batch
+        else:
+            # By Little's law; a request waits for no more than a round, and every core has one.
+            round_ = sum(
+                v.queues * v.time * v.overload
+                for t in times
+                for v in t.visits
+                if v.engine == visit.engine
+            )
+            needed = f.cores + rate * (scenario.nic.engines[visit.engine].latency_us + round_)
+        if visit.overload > 1:
+            needed *= 2  # of which less than half wait where the engine keeps up
+        if stage.queues * stage.slots < needed * (1 - 1e-9):
+            raise Error(
+                "E-forecast",
+                f"{scenario.path}: '{f.name}', stage {k}: up to {math.ceil(needed)} descriptors would "
+                f"be in use at {visit.engine}, and there are {stage.queues * stage.slots}; the laws "
+                "know no such limit: write more slots, or ask lpn bluefield simulate",
+            )
 
 
 def _named(f, core_time, shares, times, offered):
     on_core = max((s for s in f.stages if s.on_core), key=f.service_us).resource
     named = {on_core: f.cores / core_time}
-    for share, (engine, _, _) in zip(shares, times.visits):
-        named[engine] = min(share, named.get(engine, math.inf))
+    for share, visit in zip(shares, times.visits):
+        named[visit.engine] = min(share, named.get(visit.engine, math.inf))
     if offered < math.inf:
         named["offered load"] = offered
     return named
@@ -480,10 +547,8 @@ def _meets(functions, k):
 def _moved(times, which, factor):
     if which == "core":
         return _Times(times.fixed * factor, times.stretched * factor, times.visits)
-    visits = [
-        (engine, time * (factor if v == which else 1), queues)
-        for v, (engine, time, queues) in enumerate(times.visits)
-    ]
+    visits = list(times.visits)
+    visits[which] = replace(visits[which], time=visits[which].time * factor)
     return _Times(times.fixed, times.stretched, visits)
 
 

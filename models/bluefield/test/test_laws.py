@@ -99,6 +99,15 @@ def test_nobody_gets_more_than_offered_and_the_engine_is_never_oversold():
             assert busy == pytest.approx(1)
 
 
+def test_an_overload_slows_only_what_is_backlogged():
+    slow = Load(1.0, overload=2.0)
+    assert shares([slow]) == [0.5]
+    assert shares([Load(1.0, offered=0.9, overload=2.0)]) == [0.9]
+    # Without overload the second would be satisfied: a third for each queue.
+    assert shares([slow, Load(1.0, offered=0.4)]) == pytest.approx([1 / 3, 1 / 3])
+    assert shares([slow, Load(1.0, offered=0.3)]) == pytest.approx([0.35, 0.3])
+
+
 def test_composition():
     assert pipeline([0.5, 0.3], 0.6) == 0.3
     assert pipeline([0.9, 0.8], 0.6) == 0.6
@@ -134,6 +143,7 @@ def test_stage_lists_close_the_loop():
         lambda: Load(1, offered=-1),
         lambda: Load(1, queues=1.5),
         lambda: Load(float("nan")),
+        lambda: Load(1, overload=0.5),
         lambda: pipeline([0.0]),
         lambda: run_to_completion([], 1),
         lambda: stages([1.0], ["rtc"]),

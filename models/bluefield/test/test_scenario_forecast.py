@@ -3,6 +3,7 @@
 import pytest
 from lpn import Error
 from models.bluefield import scenario as scenarios
+from models.bluefield.net import steady
 from models.bluefield.predictor import scenario_forecast, training
 from models.bluefield.predictor.scenario_forecast import forecast
 from rows import memory_rows, profile, regex_times
@@ -116,3 +117,47 @@ def test_a_function_alone_loses_nothing():
     lonely = scenarios.parse({"functions": [{**MONITOR, "traffic": traffic}]})
     (monitor,) = forecast(lonely, {"monitor": predictor})
     assert monitor.rate == monitor.alone and monitor.drop == 0 and not monitor.broken
+
+
+def test_an_overloaded_engine_is_slower():
+    """As the net has it: more than half of the queue waits, and each request takes 1.5 times as long."""
+    law = {"us": 1.73, "overload": 1.5}
+    first = {"resource": "regex", "queues": 3, "slots": 16, "service_us": law}
+    second = {**first, "resource": "compression", "queues": 1, "service_us": {**law, "us": 1.857}}
+    cpu = {"resource": "cpu", "service_us": 1.484}
+    function = {"name": "f", "stages": [cpu, first, second]}
+    for rate, expected in ((None, 1 / 1.5 / 1.73), (400, 0.4), (560, 1 / 1.5 / 1.857)):
+        asked = {**function, "traffic": {} if rate is None else {"rate_kpps": rate}}
+        scenario = scenarios.parse({"functions": [asked]})
+        (forecasted,) = forecast(scenario)
+        (result,) = steady.simulate(scenario, engine="interp", latencies=False).results
+        assert forecasted.rate == pytest.approx(expected)
+        assert result.throughput_kpps == pytest.approx(1e3 * expected, rel=2e-3)
+        assert forecasted.bottleneck == result.bottleneck
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (
+            {"stages": [{"resource": "regex", "service_us": 0.5, "slots": 4}]},
+            "'f', stage 1: up to 12 descriptors would be in use at regex, and there are 4; ",
+        ),
+        (
+            {
+                "pattern": "run-to-completion",
+                "stages": [{"resource": "regex", "service_us": 0.5, "slots": 32}],
+            },
+            "'f', stage 1: up to 64 descriptors would be in use at regex, and there are 32; ",
+        ),
+    ],
+)
+def test_what_descriptors_may_hold_back_is_refused(function, told):
+    """The laws said 2000 kpps of the first, which the net says delivers 800."""
+    cpu = {"resource": "cpu", "service_us": 0.2}
+    function = {"name": "f", **function, "stages": [cpu, *function["stages"]]}
+    with pytest.raises(Error) as error:
+        forecast(scenarios.parse({"functions": [function]}))
+    assert error.value.code == "E-forecast" and told in str(error.value)
+    function["stages"][1]["slots"] = 64
+    forecast(scenarios.parse({"functions": [function]}))

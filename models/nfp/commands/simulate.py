@@ -113,6 +113,8 @@ def simulate(
         raise click.UsageError("--overload is a source without a rate; give one of them")
     if even and rate is None and not mix_file and not curve_file:
         raise click.UsageError("--even is how packets of a --rate arrive; give --rate PPS")
+    if buffer and rate is None and not mix_file and not curve_file:
+        raise click.UsageError("--buffer is where packets of a --rate wait; give --rate PPS")
     if curve_file and (rate or overload or buffer):
         raise click.UsageError(
             "--curve goes through rates of its own; leave out --rate, --overload and --buffer"
@@ -130,18 +132,15 @@ def simulate(
     progress = Progress(1)
     progress.say("reading the program", now=True)
     if mix_file:
-        mix = load(mix_file, program, cores, **changes)
+        mix = load(mix_file, program, cores, any_rate=bool(curve_file), **changes)
     else:
         mix = build(
             {"paths": [_path(p) for p in paths or ["slowest"]]},
             "the command line",
             program,
             cores,
+            any_rate=bool(curve_file),
             **changes,
-        )
-    if even and mix.rate is None and not curve_file:
-        raise click.UsageError(
-            f"--even is how packets of a rate arrive, and {mix_file} has none; give --rate PPS"
         )
     progress.say("making the simulator, once for all programs", now=True)
 

@@ -91,6 +91,10 @@ def sweep(
     from ..guarantee import guarantee
     from ..sweep import evaluate, members
 
+    if packets and costs:
+        raise click.UsageError(
+            "--simulate is of the measured NIC, which --costs does not change; leave one of them out"
+        )
     derived = _derived(derive, parameter)
     if plot:
         check_plot(plot)
