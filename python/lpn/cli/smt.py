@@ -457,6 +457,8 @@ def _verdict(answer):
         if answer.complete and ENDS_UNKNOWN not in answer.notes
         else "whether every input ends is not known"
         if answer.complete
+        else "no bound is known"
+        if answer.states is not None
         else "inputs are missing"
         if answer.inputs is not None
         else "classes are missing"
