@@ -552,3 +552,10 @@ def test_values_of_free_beyond_the_range_are_refused_before_the_others_are_answe
     for values in ("keys=8..10", "keys=-1..1"):
         said = lpn(*words, values).refused("E-param")
         assert f"--free {values}: parameter 'keys' of net 'locked' lies in 0..9" in said
+
+
+def test_mistakes_of_an_interface_name_its_function(lpn, tmp_path):
+    """They were those of 'the lambda', which nobody had written."""
+    (tmp_path / "guess.py").write_text("def latency(x):\n    return None\n")
+    words = ["smt", PIPELINE, "--prove", "E <= latency", "--interface", tmp_path / "guess.py"]
+    assert "'latency' returns nothing" in lpn(*words).refused("E-result")
