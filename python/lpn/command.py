@@ -214,8 +214,9 @@ def refuse_beside(option: str, kept: Iterable[str]) -> None:
     """Refuses options that do nothing beside `option`; `kept`: the parameters that do something."""
     context = click.get_current_context()
     for each in context.command.params:
-        given = context.get_parameter_source(each.name) is click.core.ParameterSource.COMMANDLINE
-        idle = isinstance(each, click.Option) and each.name not in kept
+        name = each.name or ""
+        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        idle = isinstance(each, click.Option) and name not in kept
         if given and idle and option not in each.opts:
             raise click.UsageError(
                 f"{max(each.opts, key=len)} does nothing with {option}; leave it out"

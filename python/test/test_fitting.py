@@ -486,3 +486,52 @@ def test_what_the_net_does_while_the_recording_is_silent_is_missing(files):
         "fetch": 20,
         "send": 20,
     }
+
+
+KINDS = """import lpn
+
+
+class Job(lpn.Token):
+    kind: lpn.Int[0, 15]
+
+
+def net():
+    net = lpn.Net("kinds")
+    queue = net.place("queue", Job, start=True)
+    done = net.place("done", done=True)
+    net.transition("work", take={"job": queue}, put=[done], delay=lpn.unknown(), servers=1)
+    return net
+"""
+KINDS_MAP = """clock = "tb.clk"
+[places.queue]
+channel = "in"
+properties = { kind = "kind" }
+[channels.in]
+strobe = "tb.in"
+payload = { kind = "tb.words" }
+[channels.sent]
+strobe = "tb.sent"
+[transitions.work]
+channel = "sent"
+"""
+
+
+def test_a_held_out_recording_that_the_result_fails_on_leaves_the_result(tmp_path):
+    """A kind that the fitted recordings lack has no entry in the table: that error was all there was."""
+    (tmp_path / "kinds.py").write_text(KINDS)
+    (tmp_path / "kinds.toml").write_text(KINDS_MAP)
+    for name, kinds in (("seen", [0, 1, 2, 3] * 20), ("other", [0, 1, 2, 3, 4, 0])):
+        free, commits = 0, []
+        for k, kind in enumerate(kinds):
+            free = max(free, 4 * k) + [9, 4, 30, 5, 77][kind]
+            commits.append(free)
+        arrivals = [4 * k for k in range(len(kinds))]
+        dump(tmp_path / f"{name}.vcd", kinds, arrivals, {"fetch": [], "send": commits})
+    words = ["kinds.py", "seen.vcd", "--map", "kinds.toml", "--hold-out", "other.vcd"]
+    status, out, err = lpn_fit(tmp_path, *words, "-o", "found.lpn", "--json")
+    found = json.loads(out)
+    assert status == 0 and found["exact"] and (tmp_path / "found.lpn").exists()
+    assert "lookup" in found["unknowns"][0]["formula"]
+    [held] = [row for row in found["errors"] if row["held_out"]]
+    assert (held["compared"], held["missing"], held["exact"]) == (0, 6, 0)
+    assert "other.vcd: the net cannot follow the recording" in err and "as a FILE" in err

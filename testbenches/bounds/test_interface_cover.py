@@ -375,3 +375,21 @@ def test_a_condition_on_tokens_that_an_input_lacks():
     tokens.add("asked", kind=0, work=4)
     expected = lpn.simulate(made, tokens, engine="interp").latency
     assert found.latency(aggregate(found, rows_of(made, tokens))) == expected
+
+
+def test_a_class_is_not_asked_for_the_sums_of_another():
+    """Of two tokens the sum of three was too small, so that no input of the class was covered."""
+    made = worker()
+    space = lpn.InputSpace(made)
+    space.tokens("asked", 3, count=(2, 3), kind=[0, 1, 2], work=(10, 12))
+    extracted = extract(made, space, parameters=made.params)
+    found = execute_interface(extracted.text, "interface.py")
+    assert len(found.SHAPES) == 2 and not extracted.refused
+    for values in space.inputs():
+        tokens = space.marking(values)
+        expected = lpn.simulate(made, tokens, engine="interp").latency
+        assert found.latency(aggregate(found, rows_of(made, tokens))) == expected
+    two = lpn.InputSpace(made)
+    two.tokens("asked", 2, kind=[0, 1], work=(10, 12))
+    of = as_property(extracted.text, "interface.py")
+    assert lpn.prove(two, "E == latency", interface=of).verdict == "proved"

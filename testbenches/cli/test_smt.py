@@ -543,3 +543,19 @@ def test_smtlib_of_a_net_without_classes_leaves_the_answer(lpn, tmp_path):
     assert answer.status == 0 and answer.json["upper"] == 6 and answer.json["smtlib"] is None
     assert "note: no SMT-LIB was written: locked: tokens of place 'jobs' arrive later" in answer.err
     assert not any("\n" in text for text in answer.json["notes"])
+
+
+def test_values_of_free_beyond_the_range_are_refused_before_the_others_are_answered(lpn, tmp_path):
+    model = tmp_path / "locked.py"
+    model.write_text(LOCKED)
+    words = ["smt", model, "--prove", "latency <= 60", "--pareto", "--free"]
+    for values in ("keys=8..10", "keys=-1..1"):
+        said = lpn(*words, values).refused("E-param")
+        assert f"--free {values}: parameter 'keys' of net 'locked' lies in 0..9" in said
+
+
+def test_mistakes_of_an_interface_name_its_function(lpn, tmp_path):
+    """They were those of 'the lambda', which nobody had written."""
+    (tmp_path / "guess.py").write_text("def latency(x):\n    return None\n")
+    words = ["smt", PIPELINE, "--prove", "E <= latency", "--interface", tmp_path / "guess.py"]
+    assert "'latency' returns nothing" in lpn(*words).refused("E-result")

@@ -137,7 +137,7 @@ void Stepper::split(const State& state, ExprId term, std::vector<State>& out) {
     return;
   }
   if (pool_[term].type != Type::kBool) {
-    throw NotCovered("a number of tokens depends on properties with too many values");
+    throw NotCovered("a number of tokens or a delay depends on properties with too many values");
   }
   // Both may be.
   may_fail = may_fail || sets_.span(term, state.domains).may_fail;

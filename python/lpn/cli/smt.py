@@ -254,6 +254,12 @@ def _values_of(free, net, one, limit, pareto):
     lo, hi = (int(found[1]), int(found[2])) if found else param.range or (None, None)
     if lo is None or pareto and hi - lo >= MOST_VALUES:
         raise click.UsageError(f"--free {name}: which values? write --free {name}=1..16")
+    if param.range and lo <= hi and not (param.range[0] <= lo and hi <= param.range[1]):
+        raise mistake(
+            "E-param",
+            f"--free {free}: parameter '{name}' of net '{net.name}' lies in "
+            f"{param.range[0]}..{param.range[1]}; stay within it",
+        )
     tries = range(lo, hi + 1 if found else min(hi, lo + MOST_VALUES - 1) + 1)
     end = None if limit is None else time.monotonic() + limit
     rows, last = [], None
@@ -457,6 +463,8 @@ def _verdict(answer):
         if answer.complete and ENDS_UNKNOWN not in answer.notes
         else "whether every input ends is not known"
         if answer.complete
+        else "no bound is known"
+        if answer.states is not None
         else "inputs are missing"
         if answer.inputs is not None
         else "classes are missing"

@@ -12,7 +12,7 @@ from .formula import Formula
 from .history import Observed, run
 from .terms import features_of
 
-__all__ = ["errors", "filled", "total"]
+__all__ = ["errors", "filled", "not_followed", "total"]
 
 
 def filled(
@@ -82,6 +82,27 @@ def errors(observed: Observed, net: Net, numbers: Mapping[str, int]) -> list[dic
                 }
             )
     return rows
+
+
+def not_followed(observed: Observed) -> list[dict[str, Any]]:
+    """The rows of a recording that the net ends in an error on."""
+    recorded = (("start", observed.starts), ("commit", observed.commits))
+    return [
+        {
+            "recording": observed.name,
+            "transition": name,
+            "event": event,
+            "firings": 0,
+            "compared": 0,
+            "missing": len(times),
+            "exact": 0,
+            "mean_error": None,
+            "worst_error": None,
+        }
+        for event, instants in recorded
+        for name, times in instants.items()
+        if name not in observed.given
+    ]
 
 
 def total(rows: list[dict[str, Any]]) -> tuple[int, int]:

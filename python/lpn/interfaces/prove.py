@@ -122,8 +122,11 @@ def _within(name, value, allowed):
 def _of_list(interface, tokens):
     x = aggregate(interface, tokens)
     _check_singles(interface, x)
-    for name, allowed in interface.SUMS.items():
-        _within(name, x[name], allowed)
+    names = interface.SUMS
+    if hasattr(interface, "USED"):
+        names = interface.USED[interface.SHAPES.index(x["shape"])]
+    for name in names:
+        _within(name, x[name], interface.SUMS[name])
     return list(interface.classify(x).values())
 
 

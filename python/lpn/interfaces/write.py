@@ -313,9 +313,10 @@ def write_list(
     of the space on its tokens (conditions.py); `formulas`: writes them; `done_count`: of the space.
     """
     formulas = formulas or Formulas()
-    singles, sums, fixed, branches = {}, {}, {}, []
+    singles, sums, fixed, branches, used = {}, {}, {}, [], []
     for number, (analysis, digests, chosen) in enumerate(classes):
         shape = analysis.shape
+        used.append([])
         for place in shape.singles:
             singles.setdefault(place, {})
         for place in shape.many:
@@ -328,7 +329,10 @@ def write_list(
                     codes[place, 0, text] = single(place, text)
                     continue
                 key = f"{place}.{text} of {span(indices)}"
-                sums[key] = analysis.limits(place, text, indices)
+                least, most = analysis.limits(place, text, indices)
+                known = sums.get(key, (least, most))
+                sums[key] = min(least, known[0]), max(most, known[1])
+                used[-1].append(key)
                 codes[place, indices[0], text] = f"s[{list(sums).index(key)}]"
         short = _letters([each.name for each in chosen])
         entries = [
@@ -351,6 +355,7 @@ def write_list(
         f"MODEL, PARAMETERS = {model!r}, {parameters!r}",
         _constant("SINGLES", singles),
         _constant("SUMS", sums),
+        *([_constant("USED", used)] if len(classes) > 1 else []),
         _constant("CONSTANTS", fixed),
         _constant("SHAPES", [digests for _, _, digests, _ in branches]),
         _constant("COVERED", [analysis.shape.covered() for analysis, _, _ in classes]),
@@ -376,20 +381,25 @@ def write_list(
         "    raise NotImplementedError(f\"tokens like {x['shape']} are in no class; covered: "
         '{SHAPES}")'
     )
-    lines.append(_LIST_TAIL)
+    read = _ONE if len(classes) == 1 else _SEVERAL
+    lines.append(_LIST_TAIL.replace("READ", read))
     return _documented(header) + "\n".join(lines)
 
 
+# The sums that an input of one class, or of several, is asked for.
+_ONE = "[(n, x[n], r) for n, r in SUMS.items()]"
+_SEVERAL = '[(n, x[n], SUMS[n]) for n in USED[SHAPES.index(x["shape"])]]'
 _LIST_TAIL = '''
 
 def latency(x):
     """Cycles from the first clock to the last result."""
+    cycles = classify(x)
     given = [(n, x[place][n], r) for place, names in SINGLES.items() for n, r in names.items()]
-    given += [(n, x[n], r) for n, r in SUMS.items()]
+    given += READ
     for name, value, (least, most) in given:
         if not least <= value <= most:
             raise NotImplementedError(f"{name} must be {least}..{most}, got {value}")
-    return max(classify(x).values())
+    return max(cycles.values())
 
 
 def throughput(x):

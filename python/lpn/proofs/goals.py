@@ -169,6 +169,8 @@ class Goals:
                 return measured.stall(number[atom[1]], self._net[atom[2]]._number)
         except _lpn.Error as error:
             # What a class does not tell, states or a run of every input may.
+            if error.code == "E-measure" and atom[0] == "completion" and self._somewhere(atom[1]):
+                raise mistake("E-partition", f"some inputs have no {text_of(atom)}") from None
             code = error.code if error.code == "E-partition" else "E-property"
             raise mistake(code, f"{text_of(atom)}: {error}") from None
         terms, shift = (
@@ -177,6 +179,17 @@ class Goals:
         )
         instant = measured.at(terms.add(interface, terms.constant(shift)))
         return [(1, instant)], -shift
+
+    def _somewhere(self, k):
+        """Whether inputs of some path have the k-th done token."""
+        for _, path in self._ending:
+            try:
+                self._measure(path).completion(k)
+            except _lpn.Error as error:
+                if error.code != "E-partition":
+                    continue
+            return True
+        return False
 
     def _measure(self, path):
         if path not in self._measured:

@@ -135,10 +135,8 @@ def _endings(point):
     for run in point["runs"]:
         if run.ending in ("limit", "interrupted", "budget"):
             until = "" if run.until is None else f" at cycle {grouped(run.until)}"
-            note(
-                f"a run ended by {run.ending}{until}: requests that were under way are not in these "
-                "figures"
-            )
+            how = "was interrupted" if run.ending == "interrupted" else f"ended by {run.ending}"
+            note(f"a run {how}{until}: requests that were under way are not in these figures")
             return
         if run.stalled:
             waiting = ", ".join(name for name, _, _ in run.blocked)

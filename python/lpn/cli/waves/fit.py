@@ -17,7 +17,7 @@ from ...command import (
     print_json,
     table,
 )
-from ...errors import without_place
+from ...errors import Error, without_place
 from .wave import read, whole
 
 
@@ -106,7 +106,7 @@ def fit(skeleton, files, maps, inputs, held, forgotten, least, params, output, a
     """
     from ...fitting.recorded import observe
     from ...fitting.report import described
-    from ...fitting.result import errors
+    from ...fitting.result import errors, not_followed
     from ...fitting.solve import Fit
     from ...waves.maps import read_map
 
@@ -147,8 +147,15 @@ def fit(skeleton, files, maps, inputs, held, forgotten, least, params, output, a
         rows = []
         for k, each in enumerate(observed):
             net = fitted.filled(each.net)
-            for row in errors(each, net, fitted.number_values()):
-                rows.append({**row, "held_out": k >= len(files)})
+            try:
+                own = errors(each, net, fitted.number_values())
+            except Error as error:
+                if k < len(files):
+                    raise
+                # Such as a value that a table found in the others lacks.
+                own = not_followed(each)
+                note(f"{str(error).splitlines()[0]}; as a FILE it would be fitted, too")
+            rows += [{**row, "held_out": k >= len(files)} for row in own]
     finally:
         progress.clear()
     found = described(fitted, [each.net for each in observed])
