@@ -18,7 +18,7 @@ from .errors import near, without_place
 from .runs.engines import ENGINES
 from .runs.models import Model
 from .runs.ready import Ready
-from .words import counted, duration, grouped, modelled, rate, seconds
+from .words import counted, duration, grouped, modelled, precise_rate, rate, seconds
 
 __all__ = [
     "ANSWERED",
@@ -43,6 +43,7 @@ __all__ = [
     "note",
     "params_option",
     "print_json",
+    "precise_rate",
     "rate",
     "say_compiled",
     "say_endless",
