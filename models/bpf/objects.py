@@ -166,7 +166,7 @@ def load(path, inner=None):
         return _Reader(path, raw, elf).read(inner or {})
     except (ELFError, StructError, AssertionError, UnicodeDecodeError, ValueError) as wrong:
         raise refused("E-bpf-object", f"'{path}' is no sound eBPF object: {wrong}") from None
-    except (KeyError, IndexError, AttributeError, TypeError) as wrong:
+    except (KeyError, IndexError, AttributeError, TypeError, OverflowError) as wrong:
         raise refused(
             "E-bpf-object", f"'{path}' is a damaged eBPF object: {type(wrong).__name__} {wrong}"
         ) from None

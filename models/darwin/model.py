@@ -203,6 +203,13 @@ def space(
         raise ValueError(
             "the shortest must not be above the longest, tiles 1 or more, gaps 0 or more"
         )
+    fields = values["align_fields"]
+    if fields >= 0 and bool(fields >> 5 & 1) != bool(traceback):
+        asked = int(not traceback)
+        raise ValueError(
+            f"align_fields={fields} asks for {'a' if asked else 'no'} traceback; write --space "
+            f"traceback={asked}, or leave align_fields out"
+        )
     for lengths in ((ref_shortest, query_shortest), (ref_len, query_len)):
         align.check(array, align.Scores(match=values["match"]), *lengths)
     limit = values["max_tb_steps"] if values["max_tb_steps"] >= 0 else pairs.MAX_TB_STEPS

@@ -5,7 +5,7 @@ import dataclasses
 import click
 
 from lpn.command import ANSWERED, counted, engine_option, grouped, json_option, params_option
-from lpn.command import print_json, rate, table
+from lpn.command import print_json, precise_rate as rate, table
 
 
 @click.command()

@@ -39,6 +39,12 @@ def load(path=None):
         unknown = sorted(set(own) - set(out))
         if unknown:
             raise _error(path, f"'{unknown[0]}' is no cost; the table has {', '.join(out)}")
+        if own.get("threads", out["threads"]) != out["threads"]:
+            raise _error(
+                path,
+                f"'threads' is {out['threads']}, by which distance_sram and distance_dram are as they "
+                "are; write these of your NIC, and leave 'threads' out",
+            )
         out.update(own)
     if out["min_packet"] > out["max_packet"] or out["max_packet"] >= 1 << 14:
         raise _error(path or BUNDLED, "packet sizes must satisfy min_packet <= max_packet < 16384")

@@ -38,6 +38,10 @@ class Tuner:
         self.space = schedule.space(conv, uneven)
         self._workers = {"jobs": jobs, "scheduler": scheduler}
 
+    def cost(self, chosen):
+        """The latency of one schedule as the search has it."""
+        return clocks(self.conv, self.params, [chosen])[0]
+
     def exact(self, chosen):
         """The latency of one schedule as `lpn sim` has it."""
         return clocks(self.conv, self.params, [chosen], fetch=True)[0]

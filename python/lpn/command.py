@@ -19,7 +19,7 @@ from .runs.endless import endless_text
 from .runs.engines import ENGINES
 from .runs.models import Model
 from .runs.ready import Ready
-from .words import counted, duration, grouped, modelled, rate, seconds
+from .words import counted, duration, grouped, modelled, precise_rate, rate, seconds
 
 __all__ = [
     "ANSWERED",
@@ -44,6 +44,7 @@ __all__ = [
     "note",
     "params_option",
     "print_json",
+    "precise_rate",
     "rate",
     "refuse_beside",
     "say_compiled",

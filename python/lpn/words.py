@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "duration", "grouped", "modelled", "rate", "seconds", "shortened"]
+import math
+from decimal import ROUND_DOWN, Decimal
+
+__all__ = [
+    "counted",
+    "duration",
+    "grouped",
+    "modelled",
+    "precise_rate",
+    "rate",
+    "seconds",
+    "shortened",
+]
 
 
 def grouped(number: int | None) -> str:
@@ -38,6 +50,16 @@ def rate(value: float) -> str:
         if value >= scale:
             return f"{value / scale:.{1 if value < 10 * scale else 0}f} {unit}"
     return f"{value:.0f}"
+
+
+def precise_rate(value: float) -> str:
+    """A rate as an answer, '51.57 M': four digits, cut off, as a guarantee is not to be told larger."""
+    for unit, scale in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if value >= scale:
+            scaled = Decimal(value) / scale
+            digits = 3 if scaled < 10 else 2 if scaled < 100 else 1
+            return f"{scaled.quantize(Decimal(1).scaleb(-digits), ROUND_DOWN)} {unit}"
+    return f"{math.floor(value)}"
 
 
 def shortened(text: str, most: int = 60) -> str:

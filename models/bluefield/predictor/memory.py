@@ -70,6 +70,7 @@ class Stochastic(Boosted):
         return math.exp(self.base + self.learning_rate * self.leaves(row))
 
 
+_MOST_LOG = 700.0  # exp() of it is still a number
 _TREES = {model.kind: model for model in (Boosted, Stochastic)}
 
 
@@ -152,6 +153,13 @@ def memory_model(data, where):
                         raise ValueError(f"node {node} of a tree")
                 if not tree:
                     raise ValueError("an empty tree")
+            most = sum(max(abs(n[0]) for n in tree if len(n) == 1) for tree in model.trees)
+            reached = abs(model.base) + abs(model.learning_rate) * most
+            if not reached < _MOST_LOG:
+                raise ValueError(
+                    f"base {model.base:g} and learning rate {model.learning_rate:g} with leaves that "
+                    f"add up to {most:g}"
+                )
             return model
         raise ValueError(f"kind '{data['kind']}' of memory model")
     except (KeyError, TypeError, ValueError, IndexError) as error:

@@ -59,7 +59,8 @@ _MOST = {
     "wss_MB": MOST_WSS_MB,
     "accesses_per_s": MOST_ACCESSES,
 }
-_STEADY, _MOST_ROUNDS = 1e-10, 5000
+# Rounds overshoot where a function is twice at an engine: steps become shorter.
+_STEADY, _MOST_ROUNDS, _TURNS_OF_A_STEP = 1e-10, 5000, 1000
 
 
 @dataclass
@@ -345,7 +346,7 @@ def solve(scenario, times=None):
     # so while more is asked of it than it then serves.
     overloaded = set()
     for behind in (False, True):
-        for _ in range(_MOST_ROUNDS):
+        for turn in range(_MOST_ROUNDS):
             new_rates, new_demands, bounds = _round(
                 scenario, times, reach, accesses, offered, rates, demands, behind, overloaded
             )
@@ -353,8 +354,11 @@ def solve(scenario, times=None):
                 [abs(a / b - 1) for a, b in zip(new_rates, rates)]
                 + [abs(a / b - 1) for x, y in zip(new_demands, demands) for a, b in zip(x, y)]
             )
-            rates = [(a + b) / 2 for a, b in zip(new_rates, rates)]
-            demands = [[(a + b) / 2 for a, b in zip(x, y)] for x, y in zip(new_demands, demands)]
+            step = 0.5 ** (1 + turn // _TURNS_OF_A_STEP)
+            rates = [b + step * (a - b) for a, b in zip(new_rates, rates)]
+            demands = [
+                [b + step * (a - b) for a, b in zip(x, y)] for x, y in zip(new_demands, demands)
+            ]
             if moved < _STEADY:
                 break
         else:

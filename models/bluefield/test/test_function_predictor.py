@@ -7,7 +7,7 @@ import sys
 import pytest
 from lpn import Error
 from models.bluefield.predictor import function_predictor, training
-from models.bluefield.predictor.memory import Boosted, WhiteBox
+from models.bluefield.predictor.memory import Boosted, Stochastic, WhiteBox
 from rows import LAW, memory_rows, profile, row_of, write
 
 
@@ -145,6 +145,17 @@ def test_damaged_predictors_are_refused(trained, tmp_path, change, told):
     with pytest.raises(Error, match=told) as error:
         function_predictor.load(str(file))
     assert error.value.code == "E-predictor" and "damaged.json" in str(error.value)
+
+
+def test_trees_whose_rate_is_no_number_are_refused(tmp_path):
+    """exp() of their sum was an OverflowError of the command."""
+    trees = Stochastic(("comp_ipc",), 0.5, 0.1, [[[0, 1.0, 1, 2], [0.1], [1e20]]])
+    memory = function_predictor.Memory(trees, {}, [0.1], {}, [], "x", 0.5)
+    file = str(tmp_path / "large.json")
+    function_predictor.Predictor("f", "pipeline", memory, {}, []).save(file)
+    with pytest.raises(Error, match=r"leaves that add up to 1e\+20") as error:
+        function_predictor.load(file)
+    assert error.value.code == "E-predictor"
 
 
 def test_trees_that_never_end_are_refused(tmp_path):

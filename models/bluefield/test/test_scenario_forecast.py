@@ -161,3 +161,16 @@ def test_what_descriptors_may_hold_back_is_refused(function, told):
     assert error.value.code == "E-forecast" and told in str(error.value)
     function["stages"][1]["slots"] = 64
     forecast(scenarios.parse({"functions": [function]}))
+
+
+def test_a_function_that_is_twice_at_an_engine():
+    """Its two visits depend on each other; rounds of half a step went to and fro for ever."""
+    stages = [
+        {"resource": "cpu", "service_us": 0.666},
+        {"resource": "regex", "service_us": 0.418},
+        {"resource": "regex", "service_us": 1.283, "queues": 4},
+    ]
+    scenario = scenarios.parse({"functions": [{"name": "f", "cores": 1, "stages": stages}]})
+    (forecasted,) = forecast(scenario)
+    (result,) = steady.simulate(scenario, engine="interp", latencies=False).results
+    assert 1e3 * forecasted.rate == pytest.approx(result.throughput_kpps, rel=5e-3)

@@ -9,7 +9,7 @@ from lpn.command import (
     json_option,
     note,
     print_json,
-    rate as per_second,
+    precise_rate as per_second,
     seconds,
     table,
 )

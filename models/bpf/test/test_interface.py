@@ -313,6 +313,18 @@ def test_a_damaged_object_is_no_crash(demo, tmp_path):
             assert error.code.startswith("E-bpf-")
 
 
+def test_an_object_whose_names_are_nowhere_is_refused(demo, tmp_path):
+    """A section of names at byte 2**64 - 1 was an OverflowError of the command."""
+    raw = bytearray(Path(demo("bridge")).read_bytes())
+    sections, names = int.from_bytes(raw[40:48], "little"), int.from_bytes(raw[62:64], "little")
+    at = sections + 64 * names + 24  # sh_offset of an Elf64_Shdr
+    raw[at : at + 8] = b"\xff" * 8
+    path = tmp_path / "bad.o"
+    path.write_bytes(raw)
+    done = run("interface", path, status=2)
+    assert "is a damaged eBPF object" in done.stderr and "[E-bpf-object]" in done.stderr
+
+
 def run(*arguments, status=0):
     """Runs `lpn bpf`."""
     done = subprocess.run(

@@ -124,3 +124,18 @@ def test_bounds_of_the_space():
             MODEL.space(net, **bounds)
     with pytest.raises(ValueError, match="multiple of tile"):
         MODEL.space(MODEL.net(max_tb_steps=512))
+
+
+@pytest.mark.parametrize(
+    ("fields", "traceback", "told"),
+    [
+        (0, 1, "align_fields=0 asks for no traceback; write --space traceback=0"),
+        (34, 0, "align_fields=34 asks for a traceback; write --space traceback=1"),
+    ],
+)
+def test_a_space_has_the_traceback_that_is_asked_for(fields, traceback, told):
+    """lpn smt looked for half a minute, and said that no input ends."""
+    net = MODEL.net(align_fields=fields)
+    with pytest.raises(ValueError, match=told):
+        MODEL.space(net, traceback=traceback)
+    assert lpn.maximize(MODEL.space(net, traceback=1 - traceback)).upper

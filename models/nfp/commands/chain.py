@@ -4,7 +4,8 @@ import os
 
 import click
 
-from lpn.command import ANSWERED, UNKNOWN, json_option, note, print_json, rate, table
+from lpn.command import ANSWERED, UNKNOWN, json_option, note, print_json, table
+from lpn.command import precise_rate as rate
 
 from .. import costs as cost_table
 from .options import (

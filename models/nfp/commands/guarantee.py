@@ -11,7 +11,7 @@ from lpn.command import (
     json_option,
     note,
     print_json,
-    rate,
+    precise_rate as rate,
     seconds,
     table,
 )

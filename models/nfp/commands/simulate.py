@@ -9,7 +9,7 @@ from lpn.command import (
     grouped,
     json_option,
     print_json,
-    rate as per_second,
+    precise_rate as per_second,
     table,
 )
 

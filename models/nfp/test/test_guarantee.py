@@ -150,6 +150,25 @@ def test_a_report_to_read(nfp):
         assert part in told
 
 
+def test_no_guarantee_is_told_larger_than_it_is(nfp):
+    """51.57 M packets/s were "52 Mpackets/s guaranteed"."""
+    from lpn.command import precise_rate
+
+    asked = ("guarantee", DEMO / "portcount.asm", "--metric", "packet-rate")
+    held = nfp(*asked, "--json").data["guarantee"]["rate"]
+    told = nfp(*asked).stdout.split()[1]
+    assert told == "51.57" and float(told) * 1e6 <= held < (float(told) + 0.01) * 1e6
+    for value, shown in (
+        (25.45e6, "25.45 M"),
+        (9_999_999, "9.999 M"),
+        (999_999, "999.9 k"),
+        (1e9, "1.000 G"),
+        (1234567e6, "1234.5 G"),
+        (999.9, "999"),
+    ):
+        assert precise_rate(value) == shown
+
+
 def test_own_costs(nfp, tmp_path):
     table = tmp_path / "costs.json"
     table.write_text(
@@ -171,6 +190,7 @@ def test_own_costs(nfp, tmp_path):
         ('{"overhed": 1}', "'overhed' is no cost"),
         ('{"overhead": 1.5}', "needs a whole number"),
         ('{"overhead": -1}', "not negative"),
+        ('{"threads": 8}', "'threads' is 4, by which distance_sram and distance_dram are"),
         ('{"max_packet": 20}', "min_packet <= max_packet"),
         ("[1]", "no JSON object"),
         ("{", "is not JSON: Expecting property name"),

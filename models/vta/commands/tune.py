@@ -218,7 +218,7 @@ def _tune(
     clocks = None
     if best is not None:
         progress.say("checking the best on numbers")
-        clocks = _confirm(tuner, best.candidate)
+        clocks = _confirm(tuner, best, output)
         _write(stream, tuner, best.candidate)
         _write(poor, tuner, max(found.trials, key=lambda trial: trial.cost).candidate)
     progress.clear()
@@ -234,8 +234,16 @@ def _tune(
     return UNKNOWN if found.ending == "interrupted" else ANSWERED
 
 
-def _confirm(tuner, chosen):
+def _confirm(tuner, best, journal):
     """Runs the program on numbers and to the clock; returns its clocks."""
+    chosen = best.candidate
+    again = tuner.cost(chosen)
+    if again != best.cost:  # of another version of the model: so may be the others' order
+        raise lpn.Error(
+            "E-tune-file",
+            f"{journal}: its trial {best.number} says {best.cost:g} clocks, and the model today "
+            f"{again}; write to another file",
+        )
     try:
         tuner.check(chosen)
     except ValueError as error:

@@ -28,6 +28,20 @@ def test_both_spellings_and_a_program_that_runs(command, tmp_path):
     )
 
 
+def test_trials_of_another_model_are_refused(command, tmp_path):
+    """A cost that the model does not give was believed, and another schedule called the best."""
+    kept = tmp_path / "trials.jsonl"
+    asked = ("tune", "vta", "matmul", "--shape", "16x16x16", "--trials", "4", "-o", kept)
+    command(*asked)
+    header, first, *others = kept.read_text(encoding="utf-8").splitlines()
+    trial = json.loads(others[-1])
+    others[-1] = json.dumps({**trial, "cost": 1})
+    kept.write_text("\n".join([header, first, *others]) + "\n", encoding="utf-8")
+    done = command(*asked, status=2)
+    assert f"{kept}: its trial 4 says 1 clocks, and the model today" in done.stderr
+    assert "write to another file [E-tune-file]" in done.stderr
+
+
 def test_guided_finds_the_best_with_few(command, tmp_path):
     plot = tmp_path / "convergence.svg"
     asked = ["tune", "vta", "conv2d", "--shape", "8x8x32x64x3", "--stride", 2, "--pad", 1, "--json"]
