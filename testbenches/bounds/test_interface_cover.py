@@ -393,3 +393,17 @@ def test_a_class_is_not_asked_for_the_sums_of_another():
     two.tokens("asked", 2, kind=[0, 1], work=(10, 12))
     of = as_property(extracted.text, "interface.py")
     assert lpn.prove(two, "E == latency", interface=of).verdict == "proved"
+
+
+def test_an_input_of_no_cycles_has_no_throughput():
+    """It was a division by zero."""
+    made = lpn.Net("quick")
+    asked, done = made.place("asked", Signed, start=True), made.place("done", done=True)
+    made.transition("work", take={"j": asked}, put=[done], delay=lambda j: j.kind, servers=1)
+    space = lpn.InputSpace(made)
+    space.tokens("asked", 1, kind=(0, 3), work=0)
+    found = execute_interface(extract_steps(made, space, checks=50).text, "interface.py")
+    tokens = lpn.Marking(made)
+    tokens.add("asked", kind=0, work=0)
+    x = aggregate(found, rows_of(made, tokens))
+    assert found.latency(x) == 0 and found.throughput(x) != found.throughput(x)

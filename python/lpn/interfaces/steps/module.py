@@ -189,7 +189,7 @@ def latency(x):
 
 def throughput(x):
     """Inputs like this one per cycle, one after the other."""
-    return 1 / latency(x)
+    return 1 / (latency(x) or float("nan"))  # no pace without a cycle
 
 
 def bottleneck(x):
