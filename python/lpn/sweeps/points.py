@@ -153,7 +153,12 @@ def _run_points(net, engine, marking, points, ends, stop):
     """
     limits = budget_of(**ends.budget)
     places = ends_of_requests(net)
-    ended = ends.limit is not None or limits.seconds
+    if ends.limit is None and not limits.seconds:
+        try:
+            refuse_endless(net, marking)
+        except Error as error:
+            yield from (_refused(row, error) for row, _ in points)
+            return
     for row, values in points:
         if stop():
             return
@@ -165,18 +170,20 @@ def _run_points(net, engine, marking, points, ends, stop):
             return _run_point(row, values, marking, how, ends, stop, leave)
 
         try:
-            if not ended:
-                refuse_endless(net, marking)
             out = engine.run(run)
         except Exception as error:
-            code, message = refusal(error)
-            out = {"row": row, "code": code, "message": message}
+            out = _refused(row, error)
         if out is _STOPPED:
             return
         yield out
 
 
 _STOPPED = object()
+
+
+def _refused(row, error):
+    code, message = refusal(error)
+    return {"row": row, "code": code, "message": message}
 
 
 def _run_point(row, values, marking, how, ends, stop, leave):
