@@ -65,7 +65,7 @@ from .options import (
     show_default=True,
     help="The trace's gaps, stretched to --rate; or even or random ones of that rate.",
 )
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True)
+@click.option("--seed", type=click.IntRange(0), help="Of --arrivals poisson.  [default: 1]")
 @maps_option
 @carry_option
 @ifindex_option
@@ -106,13 +106,16 @@ def load(
         raise click.UsageError("cycles need a cost table: give --costs TABLE")
     if arrivals != "trace" and rate is None:
         raise click.UsageError(f"--arrivals {arrivals} needs --rate R")
+    if seed is not None and arrivals != "poisson":
+        raise click.UsageError(f"--seed does nothing with --arrivals {arrivals}; leave it out")
     packets, cut = read_trace(trace)
     if cut:
         note(f"{cut} packets of the trace are cut off; they count as short as they were captured")
     if len(packets) < 2:
         raise refused("E-bpf-file", f"'{trace}' has one packet: that is no load")
     try:
-        gaps = host.gaps_of([when for when, _ in packets], clock, rate, arrivals, seed)
+        times = [when for when, _ in packets]
+        gaps = host.gaps_of(times, clock, rate, arrivals, 1 if seed is None else seed)
     except ValueError as wrong:
         raise refused("E-bpf-file", f"'{trace}': {wrong}") from None
     found = extract(path, **options)

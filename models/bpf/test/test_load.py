@@ -114,6 +114,7 @@ def test_command(demo, tmp_path):
     assert "dropped (" in text.splitlines()[1] and text.splitlines()[1].startswith("served")
     for extra, wrong in (
         (["--clock", "1e9", "--arrivals", "poisson"], "--arrivals poisson needs --rate R"),
+        (["--clock", "1e9", "--seed", "2"], "--seed does nothing with --arrivals trace"),
         (["--clock", "nan"], "nan"),
         ([], "--clock"),
     ):
