@@ -462,6 +462,9 @@ def test_the_command_refuses_what_does_not_fit(files):
         "error: bad.toml: places.queue.properties are size; the place's tokens have words "
         "[E-wave-map]\n",
     )
+    (files / "signed.py").write_text(SKELETON.replace("Int[1, 64]", "Int[-8, 64]"))
+    status, _, err = lpn_fit(files, "signed.py", "one.vcd", "--map", "map.toml")
+    assert status == 2 and "are read without sign" in err and "Int[-8, 64]" in err
     late = MAP.replace('channel = "in"', 'channel = "in"\noffset = 1000000')
     (files / "bad.toml").write_text(late)
     status, _, err = lpn_fit(files, "skeleton.py", "one.vcd", "--map", "bad.toml")

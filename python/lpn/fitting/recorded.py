@@ -149,6 +149,16 @@ def _check(map, net):
                 f"{map.file}: places.{a.place}.properties are {listed(a.properties)}; the place's "
                 f"tokens have {listed(fields)}",
             )
+        type_ = net[a.place]._type
+        for name in fields:
+            declared = type_.ranges[type_.fields[name]]
+            if isinstance(a.properties[name], str) and declared and declared[0] < 0:
+                raise without_place(
+                    "E-wave-map",
+                    f"{map.file}: places.{a.place}.properties.{name}: fields of a recording are read "
+                    f"without sign, and the property is declared as Int[{declared[0]}, "
+                    f"{declared[1]}]; declare it from 0 on, and take its sign in the formulas",
+                )
 
 
 def _tokens(matched, arrival, net, offset, map):
