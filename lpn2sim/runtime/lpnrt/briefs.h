@@ -1,7 +1,6 @@
 // Records of firings without delay: written by a start, read by the commits of the next group, with
 // no other start between them. So the next such firing, of whatever transition, uses the same
-// memory, which is in the cache then. The same holds, apart from these, for firings of one tick:
-// the first commits of the next instant read them.
+// memory, which is in the cache then.
 #pragma once
 
 #include <new>

@@ -24,10 +24,8 @@ void EventCommits::commit_function(size_t k) {
       line("}} while (--@c{0} != 0 && step());", k);
       break;
     case Keep::kSingle:
-      if (const std::string_view briefs = facts_.briefs(k); briefs.empty())
-        line("@R{0}& r = @r{0}; (void)r; @busy{0} = false;", k);
-      else
-        line("@R{0}& r = @r{0}.end({1}); (void)r; @busy{0} = false;", k, briefs);
+      line("@R{0}& r = @r{0}{1}; (void)r; @busy{0} = false;", k,
+           facts_.brief(k) ? ".end(briefs)" : "");
       commit_body(k);
       break;
     case Keep::kFifo:

@@ -234,11 +234,8 @@ bool EventFacts::remembers(const Transition& t, const TransitionInfo& info) cons
   return false;
 }
 
-std::string_view EventFacts::briefs(size_t k) const {
-  if (!apart || infos[k].keep != Keep::kSingle) return "";
-  if (infos[k].zero_delay) return "briefs";
-  const Formula& delay = net.transitions[k].delay;
-  return is_const(delay) && const_of(delay) == 1 ? "tick_briefs" : "";
+bool EventFacts::brief(size_t k) const {
+  return apart && infos[k].zero_delay && infos[k].keep == Keep::kSingle;
 }
 
 bool EventFacts::flows() const { return plan.whole() || mixed(); }

@@ -43,9 +43,8 @@ struct EventFacts {
   bool row_or_none(const Emission& e) const { return lone.count(&e) != 0; }
   // Whether a firing's record holds anything but its due time.
   bool remembers(const Transition& t, const TransitionInfo& info) const;
-  // Where its record lies: "" where it has one of its own, else the member in which those lie that
-  // are read by the next commits after they are written.
-  std::string_view briefs(std::size_t k) const;
+  // Whether its record is needed for two groups alone, and lies where others' do then.
+  bool brief(std::size_t k) const;
   bool flows() const;
   bool mixed() const;
   bool has_done() const;

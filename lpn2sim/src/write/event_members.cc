@@ -95,16 +95,13 @@ void EventMembers::members() {
   for (size_t p = 0; p < net_.places.size(); ++p) place_members(p, placed);
   members_.go_to({});
   out_.add(members_.arrays_text("Net"));
-  std::map<string, std::map<string, size_t>> briefs;  // member -> type of record -> how many
+  std::map<string, size_t> briefs;
   for (size_t k = 0; k < net_.transitions.size(); ++k) {
-    const std::string_view member = facts_.briefs(k);
-    if (!member.empty()) ++briefs[string(member)][members_.type(static_cast<std::uint32_t>(k))];
+    if (facts_.brief(k)) ++briefs[members_.type(static_cast<std::uint32_t>(k))];
   }
-  for (const auto& [member, types] : briefs) {
-    string bytes;
-    for (const auto& [type, count] : types) bytes += fmt::format("{} * kBrief<{}> + ", count, type);
-    line("Briefs<{}0> {};", bytes, member);
-  }
+  string bytes;
+  for (const auto& [type, count] : briefs) bytes += fmt::format("{} * kBrief<{}> + ", count, type);
+  if (!bytes.empty()) line("Briefs<{}0> briefs;", bytes);
   line("LPNRT_IF_STATS(PlaceMeter place_meters[{}];)", declared_.places.size() + 1);
   fluxes();
 }
@@ -279,7 +276,7 @@ void EventMembers::transition_members(size_t k) {
       declare("", "u64", "c", k, "0");
       return;
     case Keep::kSingle:
-      declare("", facts_.briefs(k).empty() ? type : of("Brief"), "r", k);
+      declare("", facts_.brief(k) ? of("Brief") : type, "r", k);
       declare("", "bool", "busy", k, "false");
       break;
     case Keep::kFifo: declare("", of("Ring"), "q", k); break;

@@ -297,10 +297,7 @@ void EventStarts::new_record(size_t k) {
            infos_[k].one_server ? fmt::format("@r{}", k) : fmt::format("@q{}.push()", k));
       break;
     case Keep::kSingle:
-      if (const std::string_view briefs = facts_.briefs(k); briefs.empty())
-        line("@R{0}& r = @r{0}; (void)r;", k);
-      else
-        line("@R{0}& r = @r{0}.begin({1}); (void)r;", k, briefs);
+      line("@R{0}& r = @r{0}{1}; (void)r;", k, facts_.brief(k) ? ".begin(briefs)" : "");
       break;
     case Keep::kFifo: line("@R{0}& r = @q{0}.push();", k); break;
     case Keep::kPool:
