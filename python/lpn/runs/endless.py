@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import _lpn
 
 from ..authoring.marking import Marking
@@ -26,8 +28,18 @@ def endless_text(transition: str, instead: str = "--limit T, or ") -> str:
     )
 
 
-def refuse_endless(net: Net, marking: Marking, instead: str = "--limit T, or ") -> None:
-    """Raises Error "E-unending" for a run without a limit that will not end."""
+def refuse_endless(
+    net: Net,
+    marking: Marking,
+    limit: int | None = None,
+    limits: Any = None,
+    instead: str = "--limit T, or ",
+) -> None:
+    """Raises Error "E-unending" for a run that nothing ends: no `limit` of cycles, and none of time in
+    `limits`, an _lpn.Budget.
+    """
+    if limit is not None or limits is not None and limits.seconds:
+        return
     names = endless(net, marking)
     if names:
         raise without_place("E-unending", f"net '{net.name}': {endless_text(names[0], instead)}")

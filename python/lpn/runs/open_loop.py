@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -94,13 +93,11 @@ def measure(
     what = (by, warm_up, limit, on_slice)
     if not isinstance(library, Background):
         return _measured(net, values, traffic, library, what, limits)
-    begin = time.monotonic()
 
-    def run(libraries, leave):
-        within = limits if leave is not None else limits.after(time.monotonic() - begin)
-        return _measured(net, values, traffic, libraries[0], what, within, leave)
+    def run(libraries, limits, leave):
+        return _measured(net, values, traffic, libraries[0], what, limits, leave)
 
-    return first_answer(library, run)
+    return first_answer(library, limits, run)
 
 
 def _measured(net, values, traffic, library, what, limits, leave=None):
@@ -121,24 +118,20 @@ def _measured(net, values, traffic, library, what, limits, leave=None):
             len(fields), fields[BORN], None if by is None else fields[by], warm_up
         )
     marking = traffic.start if isinstance(traffic, Traffic) else traffic
-    if limit is None and not limits.seconds:
-        refuse_endless(net, marking)
+    refuse_endless(net, marking, limit, limits)
     last = _lpn.FOREVER if limit is None else limit
-    left = False
-
-    def going():
-        nonlocal left
-        left = left or leave is not None and bool(leave())
-        return left
-
     with Interrupt() as stop:
+
+        def ends():
+            return stop.asked or leave is not None and leave()
+
         machine = start(
             net,
             values,
             marking,
             library,
             budget=limits,
-            poll=lambda time, commits: stop.asked or going(),
+            poll=lambda time, commits: ends(),
         )
         for place in places:
             machine.collect(place._number)
@@ -152,7 +145,7 @@ def _measured(net, values, traffic, library, what, limits, leave=None):
                 drain()
             if on_slice is not None:
                 on_slice(time, commits)
-            return stop.asked or going()
+            return ends()
 
         def run_to(time):
             nonlocal seconds
@@ -175,7 +168,7 @@ def _measured(net, values, traffic, library, what, limits, leave=None):
                 break
         if not over:
             result, interrupted, reached = run_to(last)
-    if left and interrupted and not stop.asked:
+    if interrupted and not stop.asked:
         return None
     run = Run(net, result, name_of(library), seconds)
     if interrupted or run.ending in ("limit", "budget"):

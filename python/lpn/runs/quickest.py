@@ -18,23 +18,27 @@ Found = TypeVar("Found")
 
 def first_answer(
     background: Background,
-    run: Callable[[Sequence[Any], Callable[[], bool] | None], Found | None],
+    limits: Any,
+    run: Callable[[Sequence[Any], Any, Callable[[], bool] | None], Found | None],
 ) -> Found:
-    """What run(libraries, leave) finds: by the interpreter ([None]) until the libraries are there.
+    """What run(libraries, limits, leave) finds: by the interpreter ([None]) until the libraries are
+    there.
 
     `run` gives up and returns None once leave() is true, which starts to compile when runs have
-    taken long, and is asked every now and then; then it is called again with the libraries and
-    without `leave`. Raises what compiling raises, but not that it is impossible here.
+    taken long, and is asked every now and then; then it is called again with the libraries, what is
+    left of `limits`, an _lpn.Budget, and without `leave`. Raises what compiling raises, but not that
+    it is impossible here.
     """
     if not background.there(0.0):
-        busy = time.thread_time()
+        begin, busy = time.monotonic(), time.thread_time()
         with background.during_run():
-            found = run([None], lambda: background.there(time.thread_time() - busy))
+            found = run([None], limits, lambda: background.there(time.thread_time() - busy))
         if found is not None:
             return found
+        limits = limits.after(time.monotonic() - begin)
     libraries = background.libraries
     assert libraries is not None  # else the run had not been left
-    found = run(libraries, None)
+    found = run(libraries, limits, None)
     assert found is not None
     return found
 
@@ -56,19 +60,15 @@ def run_quickest(
     `observe()`: an observer, asked for again when the run starts over. `options` as execute() takes
     them. Raises as execute() and lpn.runs.engines.compiled() do, but not that it cannot be compiled.
     """
-    limits = limits or budget_of()
-    begin = time.monotonic()
 
-    def run(libraries, leave):
-        nonlocal limits
-        if leave is not None:
-            seen = observe() if observe else None
-            how = {"observer": seen, "limits": limits, "leave": leave, **options}
-            return execute(net, values, marking, None, **how)
-        limits = limits.after(time.monotonic() - begin)
-        return run_by(libraries, net, values, marking, observe=observe, limits=limits, **options)
+    def run(libraries, limits, leave):
+        how = {"limits": limits, **options}
+        if leave is None:
+            return run_by(libraries, net, values, marking, observe=observe, **how)
+        observer = observe() if observe else None
+        return execute(net, values, marking, None, observer=observer, leave=leave, **how)
 
-    return first_answer(background, run)
+    return first_answer(background, limits or budget_of(), run)
 
 
 def run_by(

@@ -120,16 +120,16 @@ class Engine:
         else:
             self._library, self._error = library_of(net, name, stop=stop)
 
-    def run(self, one):
-        """What one(library, leave) finds; see first_answer."""
+    def run(self, limits, one):
+        """What one(library, limits, leave) finds; see first_answer."""
         if self._background is None:
-            return one(self._library, None)
+            return one(self._library, limits, None)
 
-        def by(libraries, leave):
+        def by(libraries, limits, leave):
             self._library = libraries[0]
-            return one(self._library, leave)
+            return one(self._library, limits, leave)
 
-        found = first_answer(self._background, by)
+        found = first_answer(self._background, limits, by)
         self._error = self._background.fallback
         return found
 
@@ -153,24 +153,21 @@ def _run_points(net, engine, marking, points, ends, stop):
     """
     limits = budget_of(**ends.budget)
     places = ends_of_requests(net)
-    if ends.limit is None and not limits.seconds:
-        try:
-            refuse_endless(net, marking)
-        except Error as error:
-            yield from (_refused(row, error) for row, _ in points)
-            return
+    try:
+        refuse_endless(net, marking, ends.limit, limits)
+    except Error as error:
+        yield from (_refused(row, error) for row, _ in points)
+        return
     for row, values in points:
         if stop():
             return
-        begin = time.monotonic()
 
-        def run(library, leave, row=row, values=values, begin=begin):
-            within = limits if leave is None else limits.after(time.monotonic() - begin)
-            how = net, library, within, places
+        def run(library, limits, leave, row=row, values=values):
+            how = net, library, limits, places
             return _run_point(row, values, marking, how, ends, stop, leave)
 
         try:
-            out = engine.run(run)
+            out = engine.run(limits, run)
         except Exception as error:
             out = _refused(row, error)
         if out is _STOPPED:
