@@ -57,8 +57,10 @@ def test_what_is_read_is_not_written(lpn, nets, marking, words):
     assert lpn("print", "line.lpn", "-o", "line.lpn", cwd=nets).status == 0
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("more", [[], ["--json"]])
-def test_a_stdout_that_is_full_is_an_error(nets, marking, more):
+def test_a_stdout_that_is_full_is_an_error(nets, marking, more, unbuffered, monkeypatch):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     command = [BUILD / "bin" / "lpn", "sim", nets / "line.lpn", marking("m.json", JOBS), *more]
     with open("/dev/full", "w") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -124,11 +124,11 @@ def main(arguments=None):
         )
     except BrokenPipeError:
         # The reader of stdout went away; what it wanted it has.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _give_up_stdout()
         status = ANSWERED
     except SystemExit as error:  # click itself returns its status, but for this:
         if isinstance(error.__context__, BrokenPipeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            _give_up_stdout()
             status = ANSWERED
         elif "_LPN_COMPLETE" in os.environ:  # click's answer to a shell, which ends it this way
             status = error.code
@@ -141,11 +141,12 @@ def main(arguments=None):
             raise
         if isinstance(error, OSError) and _of_echo(error):
             error.filename = "stdout"
+            _give_up_stdout()  # else what is left in its buffer is an error again
         status = _refuse(*describe(error), arguments)
     try:
         sys.stdout.flush()
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _give_up_stdout()
         if not isinstance(error, BrokenPipeError):  # the answer is nowhere
             status = _refuse("E-input", f"stdout: {error.strerror}", ())
     sys.exit(status or ANSWERED)
@@ -157,6 +158,11 @@ def _of_echo(error):
     while trace.tb_next is not None:
         trace = trace.tb_next
     return trace.tb_frame.f_code is click.echo.__code__
+
+
+def _give_up_stdout():
+    """What is still written there leads nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _open_streams():
