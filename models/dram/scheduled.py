@@ -21,6 +21,9 @@ def check(s, data):
         raise wrong(f"{s.part}: a controller has one window of activations, got {len(s.windows)}")
     if s.row_bits > 25:
         raise wrong(f"{s.part}: a controller's row has at most 25 bits, got {s.row_bits}")
+    columns = dict(s.controller["address"])["column"]
+    if columns > 13:
+        raise wrong(f"{s.part}: a controller's column has at most 13 bits, got {columns}")
     between = s.between()
     accesses = ("RDA", "WRA") if s.controller["page"] == "closed" else ("RD", "WR")
     for first, second in (*(("ACT", access) for access in accesses), ("PRE", "ACT")):

@@ -8,14 +8,13 @@ import lpn
 from lpn.runs import read_json
 
 from . import address
-from .controller.tokens import ID_BITS, SHARED_BITS, TICKS, WORD
+from .controller.tokens import ID_BITS, PART_BITS, TICKS
 from .standard import standard
 
 __all__ = ["Requests", "Trace", "controllers"]
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "controllers")
 MOST = 2**ID_BITS  # requests: a number fits beside the row
-SHARED = 2**SHARED_BITS - 1  # blocks that several requests name
 LATEST = 2**40
 
 
@@ -88,9 +87,10 @@ class Trace:
         return trace
 
     def coordinate(self, made, block):
-        """Channel, (rank, bank group, bank), row of a block."""
+        """Channel, (rank, bank group, bank), row, column of a block."""
         found = address.fields(made.controller, block)
-        return found["channel"], tuple(found[level] for level in made.levels), found["row"]
+        where = tuple(found[level] for level in made.levels)
+        return found["channel"], where, found["row"], found["column"]
 
     def marking(self, net):
         """The tokens of the requests. Raises Error "E-dram-trace", and ValueError for more of them
@@ -100,7 +100,7 @@ class Trace:
         banks = {where: number for number, where in enumerate(made.banks)}
         if len(self.block) > MOST:
             raise ValueError(f"a trace has at most {MOST} requests, got {len(self.block)}")
-        shared = self._shared()
+        times_named = Counter(self.block)
         columns = {k: array.array("q") for k in ("at", "arrives", "channel", "bank", "entry")}
         now = 0
         for number, (cycle, block) in enumerate(zip(self.arrive, self.block)):
@@ -116,31 +116,21 @@ class Trace:
                     f"bytes, not the address {block * size}; take addresses modulo its size, or give "
                     'the "row" of its [controller] address more bits'
                 )
-            channel, where, row = self.coordinate(made, block)
+            channel, where, row, column = self.coordinate(made, block)
+            part = column + 1 if times_named[block] > 1 else 0
             columns["at"].append(TICKS * cycle)
             columns["arrives"].append(cycle)
             columns["channel"].append(channel)
             columns["bank"].append(banks[where])
             columns["entry"].append(
-                (row * 2 + self.writes[number] << SHARED_BITS | shared.get(block, 0)) << ID_BITS
+                (row * 2 + self.writes[number] << PART_BITS | part) << ID_BITS
                 | number
             )
             now = cycle
         marking = lpn.Marking(net)
         marking.add_columns("requests", **columns)
-        for _ in range(-(-len(shared) // WORD)):
-            marking.add("pending", read=0, write=0)
         marking.done_count = len(self.block)
         return marking
-
-    def _shared(self):
-        """{block that several requests name: its number, from 1}."""
-        shared = [block for block, n in Counter(self.block).items() if n > 1]
-        if len(shared) > SHARED:
-            raise ValueError(
-                f"{len(shared)} blocks are named by several requests each; at most {SHARED} may be"
-            )
-        return {block: number for number, block in enumerate(shared, 1)}
 
     def times(self, ready):
         """(the run, the cycle of each request's acceptance, that of its completion)."""

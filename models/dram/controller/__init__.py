@@ -17,13 +17,24 @@ import lpn
 from ..device import Over
 from . import memory
 from .channel import Channel
-from .formulas import block_of, is_write, number_of, under_way, when, word_of
-from .tokens import At, Finished, Number, POSTED, Pending, Request, TICKS, WORD
+from .formulas import (
+    block_of,
+    enters,
+    is_write,
+    joins,
+    number_of,
+    read_of,
+    shared,
+    slot_of,
+    under_way,
+    when,
+)
+from .tokens import At, Number, POSTED, Request, TICKS
 
 
-def accepts(net, channels, shared, requests, accepted, posted, joined):
+def accepts(net, channels, ports, requests, accepted, posted, joined):
     """One request a cycle, in order, when there is room for it."""
-    port, pending, _, _ = shared
+    port, _ = ports
     taken = net.place("port_taken", At)
     net.transition("port_free", take={"t": taken}, put=[port.forward("t")], delay=1, servers=1)
     for number, channel in enumerate(channels):
@@ -31,7 +42,7 @@ def accepts(net, channels, shared, requests, accepted, posted, joined):
 
         def way_in(r):
             """Which transition takes it: by its channel, and whether its block is shared."""
-            return r.channel * 2 + lpn.min(block_of(r.entry), 1)
+            return r.channel * 2 + when(shared(r.entry), 1)
 
         def now(r, port, s):
             return lpn.max(r.arrives, lpn.max(port.at, s.moved))
@@ -79,32 +90,10 @@ def accepts(net, channels, shared, requests, accepted, posted, joined):
             **phase,
         )
 
-        # Of blocks that several requests name: a write joins one that is under way, a read is
-        # answered by a write, or joins a read.
-        def enters(r, p):
-            block = block_of(r.entry)
-            other = lpn.select(is_write(r.entry) == 1, 0, under_way("read", block, p))
-            return 1 - lpn.max(under_way("write", block, p), other)
-
-        def joins(r, p):
-            reads = lpn.select(is_write(r.entry) == 1, 0, under_way("read", block_of(r.entry), p))
-            return lpn.select(under_way("write", block_of(r.entry), p) == 1, 0, reads)
-
-        def marked(field):
-            def value(r, p, i):
-                block = block_of(r.entry)
-                mine = when(
-                    word_of(block) == i, when(is_write(r.entry) == int(field == "write"), 1)
-                )
-                new = when(mine == 1, when(enters(r, p) == 1, 1 << (block - 1) % WORD))
-                return getattr(p[i], field) | new
-
-            return value
-
         arcs = take(lambda r, n=number: way_in(r) == 2 * n + 1, enters)
         arcs = {
             "r": arcs.pop("r"),
-            "p": pending.take(lambda p: p.count, need=1),
+            "p": channel.pending.peek(lambda p: p.count),
             **arcs,
         }
         net.transition(
@@ -113,19 +102,22 @@ def accepts(net, channels, shared, requests, accepted, posted, joined):
             put=[
                 *common,
                 queues["read"].emit(
-                    count=lambda r, p: when(is_write(r.entry) == 0, enters(r, p)), **values(next_)
+                    count=lambda r, p: enters(r, p) & read_of(r), **values(next_)
                 ),
                 queues["write"].emit(
-                    count=lambda r, p: when(is_write(r.entry) == 1, enters(r, p)), **values(next_)
+                    count=lambda r, p: enters(r, p) & is_write(r.entry), **values(next_)
                 ),
                 posted.emit(
-                    count=lambda r, p: lpn.select(
-                        is_write(r.entry) == 1, 1, under_way("write", block_of(r.entry), p)
-                    ),
+                    count=lambda r, p: when(under_way(r, p) & 2 != 0, 1) | is_write(r.entry),
                     id=lambda r: number_of(r.entry),
                 ),
                 joined.emit(count=joins, id=lambda r: number_of(r.entry)),
-                pending.emit(count=lambda p: p.taken, read=marked("read"), write=marked("write")),
+                channel.begun.emit(
+                    count=enters,
+                    slot=slot_of,
+                    block=lambda r: block_of(r.bank, r.entry),
+                    way=lambda r: 1 + is_write(r.entry),
+                ),
             ],
             **phase,
         )
@@ -148,32 +140,17 @@ def build(standard, port=False) -> lpn.Net:
     accepted = net.place("accepted", Number, sink=True)
     posted = net.place("posted", Number, drain=True)
     port = net.place("port", At, init=[{"at": 0}])
-    pending, finished = net.place("pending", Pending), net.place("finished", Finished)
-    shared = port, pending, finished, done
-
-    def cleared(field):
-        def value(f, p, i):
-            mine = when(f.write == (field == "write"), when(word_of(f.block) == i, 1))
-            return getattr(p[i], field) & ~when(mine == 1, 1 << (f.block - 1) % WORD)
-
-        return value
-
-    net.transition(
-        "finish",
-        take={"f": finished, "p": pending.take(lambda p: p.count, need=1)},
-        put=[pending.emit(count=lambda p: p.taken, read=cleared("read"), write=cleared("write"))],
-        servers=1,
-    )
+    ports = port, done
     number = standard.controller.get("channels", 1)
     channels = []
     for k in range(number):
         name = f"channel{k}." if number > 1 else ""
-        channel = Channel(standard, net, name, shared)
+        channel = Channel(standard, net, name, ports)
         # The port as this channel hears of it: what the others accept concerns no drain here.
         channel.heard = net.place(name + "heard", At, init=[{"at": 0}]) if name else port
         channel.build()
         channels.append(channel)
-    accepts(net, channels, shared, requests, accepted, posted, joined)
+    accepts(net, channels, ports, requests, accepted, posted, joined)
     net.transition(
         "post",
         take={"w": posted},

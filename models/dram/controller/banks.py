@@ -12,6 +12,7 @@ from .formulas import (
     minus,
     number_of,
     oldest_of,
+    shared,
     to_close,
     when,
     where_is,
@@ -210,9 +211,9 @@ class Banks:
                     id=lambda q: number_of(entry(q))
                 ),
                 self.finished.emit(
-                    count=lambda q: when(block_of(entry(q)) > 0, 1),
-                    block=lambda q: block_of(entry(q)),
-                    write=kind == WRITES,
+                    count=lambda q: when(shared(entry(q)), 1),
+                    block=lambda q: block_of(number, entry(q)),
+                    way=2 if kind == WRITES else 1,
                 ),
             ],
             s=self.queues,

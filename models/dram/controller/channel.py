@@ -1,11 +1,13 @@
 """A channel: places that its parts share, and what comes about with time alone."""
 
 
+import lpn
+
 from ..device import named
 from ..standard import POLICY
 from .banks import Banks
 from .commands import Commands
-from .formulas import copied, fields_of
+from .formulas import copied, fields_of, when
 from .queues import Movers
 from .scheduler import Scheduler
 from .tokens import (
@@ -13,11 +15,14 @@ from .tokens import (
     At,
     BANK_QUEUE,
     Bank,
+    Begun,
     Event,
+    Finished,
     Later,
     NONE,
     Number,
     PRECHARGES,
+    Pending,
     Queues,
     READS,
     TICKS,
@@ -30,9 +35,9 @@ from .tokens import (
 class Channel(Scheduler, Commands, Banks, Movers):
     """One channel's queues, scheduler and banks."""
 
-    def __init__(self, standard, net, name, shared):
+    def __init__(self, standard, net, name, ports):
         self.standard, self.net, self.name = standard, net, name
-        self.port, self.pending, self.finished, self.done = shared
+        self.port, self.done = ports
         self.closes = standard.controller["page"] == "closed"
         self.twice = bool(standard.controller.get("dual_command"))
         self.read_queue, self.write_buffer, self.drain_idle, self.row_accesses = (
@@ -84,12 +89,58 @@ class Channel(Scheduler, Commands, Banks, Movers):
         self.returning = self.place("returning", Number, drain=True)
         self.written = self.place("written", Number, sink=True)
         self.refreshed = self.place("refreshed", At)
+        self.pending = self.place("pending", Pending, init=[{"slot": 0, "block": 0, "ways": 0}])
+        self.begun, self.finished = self.place("begun", Begun), self.place("finished", Finished)
         self._scheduler()
         for number, where in enumerate(s.banks):
             self._bank(number, where)
         self._delays()
+        self._shared_blocks()
         self._refreshes()
         self._front()
+
+    def _shared_blocks(self):
+        """What is under way for blocks that several requests name, from acceptance to the command."""
+        tokens = self.pending.take(lambda p: p.count, need=1)
+
+        def old(p, i):
+            return p[lpn.min(i, p.count - 1)]
+
+        def with_new(b, p, i):
+            before = when(i < p.count, old(p, i).ways)
+            return lpn.select(i == b.slot, before | b.way, before)
+
+        self.step(
+            "begin",
+            take={"b": self.begun, "p": tokens},
+            put=[
+                self.pending.emit(
+                    count=lambda b, p: lpn.max(p.taken, b.slot + 1),
+                    slot=lambda i: i,
+                    block=lambda b, p, i: lpn.select(i == b.slot, b.block, old(p, i).block),
+                    ways=with_new,
+                )
+            ],
+            servers=1,
+        )
+
+        def left(t, f):
+            return t.ways & ~when(t.block == f.block, f.way)
+
+        self.step(
+            "finish",
+            take={"f": self.finished, "p": tokens},
+            put=[
+                self.pending.emit(
+                    # Up to the last that still is.
+                    count=lambda f, p: 1 + lpn.max(p, lambda t: when(left(t, f) > 0, t.slot)),
+                    slot=lambda i: i,
+                    block=lambda f, p, i: when(left(p[i], f) > 0, p[i].block),
+                    ways=lambda f, p, i: left(p[i], f),
+                )
+            ],
+            servers=1,
+        )
 
     def _delays(self):
         """What comes about with time alone."""

@@ -15,14 +15,15 @@ from .tokens import (
     CLOSE,
     ID_BITS,
     NONE,
+    MOST_PENDING,
     OLDER,
     PRE,
     READ,
     READ_OK,
     REFRESH,
-    SHARED_BITS,
+    PART_BITS,
+    ROW_BITS,
     STUCK,
-    WORD,
     WRITE,
     WRITE_BIT,
     WRITE_OK,
@@ -46,8 +47,23 @@ def number_of(entry):
     return entry & (2**ID_BITS - 1)
 
 
-def block_of(entry):
-    return entry >> ID_BITS & (2**SHARED_BITS - 1)
+def part_of(entry):
+    return entry >> ID_BITS & (2**PART_BITS - 1)
+
+
+def read_of(r):
+    return 1 - is_write(r.entry)
+
+
+def shared(entry):
+    """Whether other requests name its block."""
+    return part_of(entry) > 0
+
+
+def block_of(bank, entry):
+    """What tells a shared block from all others of its channel."""
+    row = entry >> WRITE_BIT + 1
+    return (bank << ROW_BITS | row) << PART_BITS | part_of(entry)
 
 
 def is_write(entry):
@@ -197,17 +213,39 @@ def request_number(r):
     return number_of(r.entry)
 
 
-def word_of(block):
-    return (block - 1) // WORD
-
-
-def under_way(field, block, p):
-    """Whether a read, or a write, of a shared block is under way."""
-    return when(block > 0, getattr(p[word_of(block)], field) >> (block - 1) % WORD & 1)
+def under_way(r, p):
+    """What is under way for the block of the request `r`, as `ways` of Pending."""
+    block = block_of(r.bank, r.entry)
+    return when(shared(r.entry), lpn.sum(p, lambda t: when(t.block == block, t.ways)))
 
 
 def read_under_way(r, p):
-    return under_way("read", block_of(r.entry), p)
+    return under_way(r, p) & 1
+
+
+def enters(r, p):
+    """Whether the request has to be served itself: a write joins one that is under way, a read is
+    answered by a write, or joins a read.
+    """
+    return when(under_way(r, p) & (2 + read_of(r)) == 0, 1)
+
+
+def joins(r, p):
+    """Whether it is a read that waits for another."""
+    return when(under_way(r, p) == 1, read_of(r))
+
+
+def slot_of(r, p):
+    """Where the block of `r` is in `pending`, or can be: the first that is free, or one more."""
+    block = block_of(r.bank, r.entry)
+
+    def rank(t):
+        return lpn.select(
+            t.block == block, t.slot, MOST_PENDING + when(t.block != 0, MOST_PENDING) + t.slot
+        )
+
+    best = lpn.min(p, rank)
+    return lpn.select(best < 2 * MOST_PENDING, best & (MOST_PENDING - 1), p.count)
 
 
 def entered_at(k):

@@ -4,7 +4,7 @@ import lpn
 
 from .. import address
 from .formulas import when
-from .tokens import At, ID_BITS, Number, SHARED_BITS, TICKS, WRITE_BIT
+from .tokens import At, ID_BITS, Number, PART_BITS, TICKS, WRITE_BIT
 
 __all__ = ["decoded", "open_port"]
 
@@ -89,7 +89,7 @@ def open_port(net, standard, requests, done):
         ],
         servers=1,
     )
-    assert ID_BITS + SHARED_BITS == WRITE_BIT
+    assert ID_BITS + PART_BITS == WRITE_BIT
     for k, place in enumerate(under):
         ended = net.place(f"ended{k}")
         net.transition(

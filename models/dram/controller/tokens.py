@@ -10,11 +10,12 @@ POSTED = 2  # cycles from acceptance to completion of a write
 NONE = BANK_QUEUE
 STUCK = 2**13  # cycles in which reads that a write waits for must have left, or never do
 
-# An entry is row << 37 | write << 36 | number of its block among those shared << 22 | number.
-ID_BITS, SHARED_BITS, ROW_BITS = 22, 14, 25
-WRITE_BIT = ID_BITS + SHARED_BITS
-WORD = 60  # blocks in a token of `pending`
-BANKS = 62  # in a channel: a bit each
+# An entry is row << 37 | write << 36 | part << 22 | number. Its part of the row is 1 + its column when
+# other requests name the same block, else 0.
+ID_BITS, PART_BITS, ROW_BITS = 22, 14, 25
+WRITE_BIT = ID_BITS + PART_BITS
+BANKS, BANK_BITS = 62, 6  # in a channel: a bit each
+MOST_PENDING = 2**20  # requests under way in a channel: far more than queues have room for
 
 END = 2**42  # cycles
 MASK = 2**62 - 1
@@ -27,6 +28,7 @@ ACT, READ, WRITE, OLDER, PRE, CLOSE, ACT_OK, READ_OK, WRITE_OK, ALL, REFRESH = (
 ACTIVATES, PRECHARGES, READS, WRITES, REFRESHES = range(5)
 
 Mask, Cycle = lpn.Int[0, MASK], lpn.Int[0, END]
+Block = lpn.Int[0, 2 ** (BANK_BITS + ROW_BITS + PART_BITS) - 1]
 
 
 class Request(lpn.Token):
@@ -59,17 +61,26 @@ class At(lpn.Token):
 
 
 class Pending(lpn.Token):
-    """Blocks that several requests name, a bit each: whether a read or a write is under way."""
+    """A block for which requests are under way that others may join, or none (0)."""
 
-    read: lpn.Int[0, 2**WORD - 1]
-    write: lpn.Int[0, 2**WORD - 1]
+    slot: lpn.Int[0, MOST_PENDING - 1]  # how many of these tokens are before it
+    block: Block
+    ways: lpn.Int[0, 3]  # 1 a read, 2 a write, 3 both
+
+
+class Begun(lpn.Token):
+    """A request for a shared block has been accepted; where `pending` has it."""
+
+    slot: lpn.Int[0, MOST_PENDING - 1]
+    block: Block
+    way: lpn.Int[1, 2]
 
 
 class Finished(lpn.Token):
     """A command has been given for a shared block."""
 
-    block: lpn.Int[1, 2**SHARED_BITS - 1]
-    write: bool
+    block: Block
+    way: lpn.Int[1, 2]
 
 
 class Queues(lpn.Token):
