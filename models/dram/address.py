@@ -8,7 +8,7 @@ and Zhang, MICRO-33, 2000).
 
 from .tables import wrong
 
-__all__ = ["check", "fields"]
+__all__ = ["check", "fields", "located"]
 
 
 def fields(controller, block):
@@ -21,6 +21,16 @@ def fields(controller, block):
     for field, source, first in controller.get("hash", ()):  # no source is hashed itself
         found[field] = found[field] ^ ((found[source] >> first) & ((1 << sizes[field]) - 1))
     return found
+
+
+def located(standard, block):
+    """(channel, number of the bank, row, column) of a block: a number, numbers of numpy, or a formula."""
+    found = fields(standard.controller, block)
+    number = 0
+    for level in standard.levels:
+        size = max(bank[standard.levels.index(level)] for bank in standard.banks) + 1
+        number = number * size + found[level]
+    return found["channel"], number, found["row"], found["column"]
 
 
 def check(part, controller, levels, sizes):

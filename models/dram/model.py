@@ -56,11 +56,18 @@ def answer(input) -> dict:
 
 
 def _answer_of_trace(trace):
-    ready = prepare(Model("dram", _net(trace.standard)), trace.marking(_net(trace.standard)), engine=None)
+    ready = prepare(
+        Model("dram", _net(trace.standard)), trace.marking(_net(trace.standard)), engine=None
+    )
     _, accept, done = trace.times(ready)
+    latencies = sorted(d - a for a, d in zip(accept, done))
     return {
         "requests": len(done),
         "mean_latency": mean_latency(accept, done),
+        # The least that so many requests do not exceed.
+        "median_latency": latencies[(len(done) - 1) // 2],
+        "p99_latency": latencies[-1 - len(done) // 100],
+        "max_latency": latencies[-1],
         "last_done": max(done),
         "bytes_per_cycle": len(done) * trace.standard.controller["request_bytes"] / max(done),
     }
@@ -71,8 +78,9 @@ def show(answer):
     if "requests" in answer:
         print(
             f"{answer['requests']} requests, the last done in cycle {answer['last_done']}: "
-            f"{answer['mean_latency']:.3f} cycles from acceptance on average, "
-            f"{answer['bytes_per_cycle']:.3f} bytes per cycle"
+            f"{answer['mean_latency']:.3f} cycles from acceptance on average (half within "
+            f"{answer['median_latency']}, 99 % within {answer['p99_latency']}, all within "
+            f"{answer['max_latency']}), {answer['bytes_per_cycle']:.3f} bytes per cycle"
         )
         return
     table(

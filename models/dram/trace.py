@@ -1,13 +1,12 @@
 """Request traces for a controller: files, markings, and rows of measured ones."""
 
-import array
 import os
-from collections import Counter
+import re
 
 import lpn
-from lpn.runs import read_json
+from lpn.runs import read_json, unpacked
 
-from . import address
+from .address import located
 from .controller.tokens import ID_BITS, PART_BITS, TICKS
 from .standard import standard
 
@@ -59,49 +58,74 @@ class Trace:
 
     @classmethod
     def read(cls, path, data):
-        """A JSON object {"controller", "requests": [[cycle, "R", byte address], ...]}. Raises Error
+        """A JSON object of a "controller" and its "requests": [[cycle, "R", byte address], ...], or a
+        "trace", a file of them; "wrap": addresses are modulo the memory's size. Raises Error
         "E-dram-trace".
         """
-        unknown = sorted(set(data) - {"controller", "requests"})
+        unknown = sorted(set(data) - {"controller", "requests", "trace", "wrap"})
         if unknown:
             raise wrong(f"{path}: unknown '{unknown[0]}'")
-        part, requests = data.get("controller"), data["requests"]
-        if not isinstance(part, str) or not isinstance(requests, list) or not requests:
+        part, wrap = data.get("controller"), data.get("wrap", False)
+        if not isinstance(part, str) or ("requests" in data) == ("trace" in data):
             raise wrong(
-                f'{path} must be {{"controller": a name or a .toml file, "requests": [...]}}'
+                f'{path} must be {{"controller": a name or a .toml file, "requests": [...]}}, or have a '
+                '"trace", the name of a file, in place of requests'
             )
+        if not isinstance(wrap, bool):
+            raise wrong(f"{path}: wrap must be true or false, got {wrap!r}")
+        folder = os.path.dirname(os.path.abspath(path))
         if part.endswith(".toml"):
-            part = os.path.join(os.path.dirname(os.path.abspath(path)), part)
+            part = os.path.join(folder, part)
         trace = cls(str(path), part, [], [], [])
         try:
-            size = trace.standard.controller["request_bytes"]
+            made = trace.standard
         except ValueError as error:
             raise wrong(f"{path}: {error}; another is a file that ends in .toml") from None
-        for number, row in enumerate(requests):
-            good = isinstance(row, list) and len(row) == 3 and row[1] in ("R", "W")
-            if not good or type(row[0]) is not int or type(row[2]) is not int:
-                raise wrong(f"{path}, request {number}: must be [cycle, R or W, address]")
-            trace.arrive.append(row[0])
-            trace.block.append(row[2] // size)
-            trace.writes.append(row[1] == "W")
+        size = made.controller["request_bytes"]
+        if "trace" in data:
+            if not isinstance(data["trace"], str):
+                raise wrong(f"{path}: trace must be the name of a file, got {data['trace']!r}")
+            rows = _lines(os.path.join(folder, data["trace"]))
+        else:
+            rows = _rows(path, data["requests"])
+        for cycle, writes, address in rows:
+            block = address // size
+            trace.arrive.append(cycle)
+            trace.block.append(block % made.blocks if wrap else block)
+            trace.writes.append(writes)
+        if not trace.block:
+            raise wrong(f"{path}: there are no requests")
         return trace
-
-    def coordinate(self, made, block):
-        """Channel, (rank, bank group, bank), row, column of a block."""
-        found = address.fields(made.controller, block)
-        where = tuple(found[level] for level in made.levels)
-        return found["channel"], where, found["row"], found["column"]
 
     def marking(self, net):
         """The tokens of the requests. Raises Error "E-dram-trace", and ValueError for more of them
         than the controller's net has room for.
         """
+        import numpy as np  # not before it is needed: it takes a tenth of a second
+
         made = self.standard
-        banks = {where: number for number, where in enumerate(made.banks)}
         if len(self.block) > MOST:
             raise ValueError(f"a trace has at most {MOST} requests, got {len(self.block)}")
-        times_named = Counter(self.block)
-        columns = {k: array.array("q") for k in ("at", "arrives", "channel", "bank", "entry")}
+        self._check(made)
+        arrive, block, writes = (
+            np.array(v, np.int64) for v in (self.arrive, self.block, self.writes)
+        )
+        channel, bank, row, column = located(made, block)
+        _, which, times = np.unique(block, return_inverse=True, return_counts=True)
+        part = np.where(times[which] > 1, column + 1, 0)
+        marking = lpn.Marking(net)
+        marking.add_columns(
+            "requests",
+            at=TICKS * arrive,
+            arrives=arrive,
+            channel=channel,
+            bank=bank,
+            entry=((row * 2 + writes << PART_BITS | part) << ID_BITS) + np.arange(len(block)),
+        )
+        marking.done_count = len(self.block)
+        return marking
+
+    def _check(self, made):
         now = 0
         for number, (cycle, block) in enumerate(zip(self.arrive, self.block)):
             if not now <= cycle <= LATEST:
@@ -113,24 +137,11 @@ class Trace:
                 size = made.controller["request_bytes"]
                 raise wrong(
                     f"{self}, request {number}: the memory of '{self.part}' has {made.blocks * size} "
-                    f"bytes, not the address {block * size}; take addresses modulo its size, or give "
-                    'the "row" of its [controller] address more bits'
+                    f'bytes, not the address {block * size}; write "wrap": true beside "controller", '
+                    'which takes addresses modulo that, or give the "row" of its [controller] address '
+                    "more bits"
                 )
-            channel, where, row, column = self.coordinate(made, block)
-            part = column + 1 if times_named[block] > 1 else 0
-            columns["at"].append(TICKS * cycle)
-            columns["arrives"].append(cycle)
-            columns["channel"].append(channel)
-            columns["bank"].append(banks[where])
-            columns["entry"].append(
-                (row * 2 + self.writes[number] << PART_BITS | part) << ID_BITS
-                | number
-            )
             now = cycle
-        marking = lpn.Marking(net)
-        marking.add_columns("requests", **columns)
-        marking.done_count = len(self.block)
-        return marking
 
     def times(self, ready):
         """(the run, the cycle of each request's acceptance, that of its completion)."""
@@ -177,6 +188,51 @@ class Requests:
         }
 
 
+def _rows(path, requests):
+    """(cycle, whether it writes, byte address) of each row of JSON."""
+    if not isinstance(requests, list):
+        raise wrong(f"{path}: requests must be a list")
+    for number, row in enumerate(requests):
+        good = isinstance(row, list) and len(row) == 3 and row[1] in ("R", "W")
+        if not good or type(row[0]) is not int or type(row[2]) is not int:
+            raise wrong(f"{path}, request {number}: must be [cycle, R or W, address]")
+        yield row[0], row[1] == "W", row[2]
+
+
+_WAYS = {"R": False, "READ": False, "W": True, "WRITE": True}
+
+
+def _lines(path):
+    """The same of a file of lines, packed or not, as simulators of memories read them: 0x1f80 R, or
+    0x1f80 READ 25 with the cycle, without which requests come as fast as they are accepted.
+    """
+    try:
+        lines = unpacked(path).split(b"\n")
+    except OSError as error:
+        raise wrong(f"cannot read {path}: {error.strerror}") from None
+    except ValueError as error:
+        raise wrong(str(error)) from None
+    timed = None
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if not words or words[0].startswith(b"#"):
+            continue
+        match = _LINE.fullmatch(line.strip())
+        way = _WAYS.get(words[1].decode("latin1").upper()) if match else None
+        if way is None:
+            raise wrong(
+                f"{path}:{number}: must be ADDRESS R|W|READ|WRITE [CYCLE], the address as 0x1f80, got "
+                f"'{line.decode('latin1').strip()[:60]}'"
+            )
+        if timed is not None and timed != (len(words) == 3):
+            raise wrong(f"{path}:{number}: either all requests have a cycle or none")
+        timed = len(words) == 3
+        yield int(words[2]) if timed else 0, way, int(words[0], 16)
+
+
+_LINE = re.compile(rb"0x[0-9a-f]{1,16}\s+[a-z]+(\s+[0-9]{1,18})?", re.IGNORECASE)
+
+
 def mean_latency(accept, done):
     """Cycles from acceptance to completion."""
     return (sum(done) - sum(accept)) / len(done)
@@ -185,6 +241,6 @@ def mean_latency(accept, done):
 def read(path):
     """A Trace when the file holds requests, else None."""
     data = read_json(path, what="no JSON")
-    if isinstance(data, dict) and "requests" in data:
+    if isinstance(data, dict) and ("requests" in data or "trace" in data):
         return Trace.read(path, data)
     return None

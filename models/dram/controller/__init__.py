@@ -101,9 +101,7 @@ def accepts(net, channels, ports, requests, accepted, posted, joined):
             take=arcs,
             put=[
                 *common,
-                queues["read"].emit(
-                    count=lambda r, p: enters(r, p) & read_of(r), **values(next_)
-                ),
+                queues["read"].emit(count=lambda r, p: enters(r, p) & read_of(r), **values(next_)),
                 queues["write"].emit(
                     count=lambda r, p: enters(r, p) & is_write(r.entry), **values(next_)
                 ),

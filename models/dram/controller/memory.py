@@ -2,11 +2,11 @@
 
 import lpn
 
-from .. import address
+from ..address import located
 from .formulas import when
 from .tokens import At, ID_BITS, Number, PART_BITS, TICKS, WRITE_BIT
 
-__all__ = ["decoded", "open_port"]
+__all__ = ["open_port"]
 
 MOST = 64  # accesses under way
 
@@ -19,16 +19,6 @@ class Under(lpn.Token):
     write: bool
     id: lpn.Int[0, 2**31 - 1]
     pieces: lpn.Int[1, 2**20]
-
-
-def decoded(standard, block):
-    """(channel, number of the bank, row) of a block, as formulas; Trace.coordinate in numbers."""
-    fields = address.fields(standard.controller, block)
-    number = 0
-    for level in standard.levels:
-        size = max(bank[standard.levels.index(level)] for bank in standard.banks) + 1
-        number = number * size + fields[level]
-    return fields["channel"], number, fields["row"]
 
 
 def open_port(net, standard, requests, done):
@@ -60,7 +50,7 @@ def open_port(net, standard, requests, done):
 
     def entry(t, slot, i):
         assert block(t, i) < standard.blocks, f"the memory has {standard.blocks * size} bytes"
-        row = decoded(standard, block(t, i))[2]
+        row = located(standard, block(t, i))[2]
         return row << WRITE_BIT + 1 | when(t.write, 1) << WRITE_BIT | slot.id
 
     under = [net.place(f"under{k}", Under) for k in range(MOST)]
@@ -71,8 +61,8 @@ def open_port(net, standard, requests, done):
             requests.emit(
                 count=pieces,
                 arrives=lambda now: now.at - 1,
-                channel=lambda t, i: decoded(standard, block(t, i))[0],
-                bank=lambda t, i: decoded(standard, block(t, i))[1],
+                channel=lambda t, i: located(standard, block(t, i))[0],
+                bank=lambda t, i: located(standard, block(t, i))[1],
                 entry=entry,
             ),
             *[

@@ -8,7 +8,7 @@ import random
 import pytest
 
 lpn = pytest.importorskip("lpn")
-from lpn.runs import prepare  # noqa: E402
+from lpn.runs import Model, prepare  # noqa: E402
 
 MODEL = lpn.load("dram")
 
@@ -150,6 +150,77 @@ def test_a_packed_trace(tmp_path, pack):
         times(str(tmp_path / "trace.json.xz"))
 
 
+def lines(tmp_path, text, **more):
+    (tmp_path / "mem.trace").write_text(text)
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps({"controller": "ddr4", "trace": "mem.trace", **more}))
+    return str(path)
+
+
+def test_a_file_of_lines(tmp_path):
+    text = "# from a simulator\n0x0 READ 5\n\n0x40 w 9\n"
+    assert times(lines(tmp_path, text)) == ([5, 9], [7 + 22 + 26, 11])
+    # Without cycles one is accepted a cycle.
+    assert times(lines(tmp_path, "0x0 R\n0x1FC0 R\r\n"))[0] == [0, 1]
+    (tmp_path / "mem.trace").write_bytes(gzip.compress(text.encode()))
+    assert times(str(tmp_path / "trace.json"))[0] == [5, 9]
+
+
+def test_addresses_modulo_the_memory(tmp_path):
+    text = f"{2**34 + 64:#x} R 0\n0x40 R 9\n"
+    with pytest.raises(lpn.Error, match='request 0: .* write "wrap": true'):
+        times(lines(tmp_path, text))
+    # Both are of one block, so the second joins the first.
+    assert times(lines(tmp_path, text, wrap=True))[1] == [50, 50]
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("0x0 R 0\n0x40 X 0\n", "mem.trace:2: must be ADDRESS R|W|READ|WRITE [CYCLE], the address"),
+        ("1000 R 0\n", "mem.trace:1: must be"),  # 0x1000 for one simulator, 1000 for another
+        ("0x0 R 0\n0x40 R\n", "mem.trace:2: either all requests have a cycle or none"),
+        ("0x0 R -1\n", "mem.trace:1: must be"),
+        ("0x0 R 1 2\n", "mem.trace:1: must be"),
+        ("0x0 R 9\n0x0 R 8\n", "request 1: arrives at 8"),
+        ("# nothing\n", "there are no requests"),
+    ],
+)
+def test_wrong_lines(tmp_path, text, said):
+    with pytest.raises(lpn.Error) as error:
+        times(lines(tmp_path, text))
+    assert error.value.code == "E-dram-trace" and said in str(error.value)
+
+
+def test_a_wrong_file_of_lines(tmp_path):
+    for more, said in [
+        ({"trace": "no.trace"}, "cannot read"),
+        ({"trace": 3}, "must be the name of a file"),
+        ({"requests": []}, "in place of requests"),
+        ({"wrap": 1}, "wrap must be true or false"),
+    ]:
+        with pytest.raises(lpn.Error, match=said):
+            times(lines(tmp_path, "0x0 R 0\n", **more))
+
+
+def test_blocks_that_are_never_under_way_together(tmp_path):
+    """More of them than 16,383 were refused. Nothing is joined, so that their requests go as others do."""
+    from models.dram.controller.tokens import ID_BITS, WRITE_BIT
+    from models.dram.sequence import Sequence
+
+    requests = [[k * 8, "W" if k % 3 == 0 else "R", k % 17_000 * 64] for k in range(34_000)]
+    trace = Sequence.of(written(tmp_path, requests))
+    net = MODEL.module.net_of(trace)
+    marking, alone = trace.marking(net), lpn.Marking(net)
+    unshared = ~((1 << WRITE_BIT) - (1 << ID_BITS))
+    rows = [(*row[:-1], row[-1] & unshared) for row in marking.rows("requests")]
+    assert rows != marking.rows("requests")
+    alone.add_rows("requests", rows, at=marking.times("requests"))
+    alone.done_count = marking.done_count
+    found = [trace.times(prepare(Model("dram", net), m))[1:] for m in (marking, alone)]
+    assert found[0] == found[1]
+
+
 def test_two_channels(tmp_path):
     # Each has its own commands; one request is accepted a cycle.
     requests = [[0, "R", 0], [0, "R", CHANNEL], [0, "R", BANK]]
@@ -171,6 +242,9 @@ def test_what_is_said_of_a_trace(tmp_path):
     assert answer == {
         "requests": 2,
         "mean_latency": (50 + 58 - 1) / 2,
+        "median_latency": 50,
+        "p99_latency": 57,
+        "max_latency": 57,
         "last_done": 58,
         "bytes_per_cycle": 128 / 58,
     }
@@ -270,11 +344,12 @@ def test_hashed_channels(tmp_path):
         ),
         ([[-1, "R", 0]], "ddr4", "request 0: arrives at -1"),
         ([[0, "R", -64]], "ddr4", "17179869184 bytes, not the address -64"),
-        ([[0, "R", 2**34]], "ddr4", "17179869184 bytes, not the address 17179869184; take"),
+        ([[0, "R", 2**34]], "ddr4", "17179869184 bytes, not the address 17179869184; write"),
         ([[0, "R", 2**31]], "hbm2", "the memory of 'hbm2' has 2147483648 bytes, not"),
         ([[0, "X", 0]], "ddr4", "request 0: must be [cycle, R or W, address]"),
         ([[0, "R", "a"]], "ddr4", "request 0: must be [cycle, R or W, address]"),
-        ([], "ddr4", "must be"),
+        ([], "ddr4", "there are no requests"),
+        ("R", "ddr4", "requests must be a list"),
         ([[0, "R", 0]], 3, "must be"),
     ],
 )
