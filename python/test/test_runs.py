@@ -222,3 +222,27 @@ def test_a_broken_promise_of_ours_is_an_exception():
         r"  This is a bug of ours; please report it with what led to it\.",
         str(caught.value),
     )
+
+
+def test_an_endless_net():
+    """It hung. What may end the run is the caller's: a limit, a number of done tokens, a condition, a
+    function that sees every commit.
+    """
+    net = lpn.Net("memory")
+    timer, due = net.place("timer", init=1), net.place("due", sink=True)
+    net.transition("refresh", take={"t": timer}, put=[timer, due], delay=10, servers=1)
+    with pytest.raises(lpn.Error, match="'refresh' goes on for ever by itself.*limit=T") as error:
+        lpn.simulate(net)
+    assert error.value.code == "E-unending"
+    assert lpn.simulate(net, limit=35).commits == 3
+    assert lpn.simulate(net, until="due.count >= 4").end == 40
+    assert lpn.simulate(net, max_time=0.2).ending == "budget"
+
+    class Enough(Exception):
+        pass
+
+    def see(*commit):
+        raise Enough
+
+    with pytest.raises(Enough):
+        lpn.simulate(net, trace=see)
