@@ -6,10 +6,11 @@ lpn.Error, which `lpn` shows. Groups load their commands when they are called (C
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import click
@@ -31,6 +32,7 @@ __all__ = [
     "Progress",
     "UNKNOWN",
     "WRONG",
+    "answers_alone",
     "budget_options",
     "compile_aloud",
     "counted",
@@ -264,11 +266,27 @@ def say_endless(ready: Ready) -> None:
         note(f"{ready.input or ready.net.name}: {endless_text(names[0])}")
 
 
+_answers: Any = None  # stdout, while sys.stdout is another
+
+
+@contextlib.contextmanager
+def answers_alone() -> Iterator[None]:
+    """What else is printed goes to stderr, as by a model's file, so that stdout has the object of
+    print_json() alone.
+    """
+    global _answers
+    _answers, sys.stdout = sys.stdout, sys.stderr
+    try:
+        yield
+    finally:
+        sys.stdout, _answers = _answers, None
+
+
 def print_json(data: object) -> None:
     """The one object of --json on stdout."""
     import json
 
-    click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False))
+    click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False), file=_answers)
 
 
 def note(message: str) -> None:
