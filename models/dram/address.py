@@ -46,10 +46,10 @@ def check(part, controller, levels, sizes):
         for f in address
     )
     names = [f[0] for f in address] if good else []
-    if sorted(map(str, names)) != sorted({*levels, "column", "row"}) or names[-1] != "row":
+    if sorted(map(str, names)) != sorted({*levels, "column", "row"}):
         raise wrong(
-            f"{part}: address of controller must have the bits of column, {', '.join(levels)} and, last, "
-            'row, as [["column", 7], ...]'
+            f"{part}: address of controller must have the bits of column, {', '.join(levels)} and row, "
+            'as [["column", 7], ...]'
         )
     bits = dict(address)
     for level, size in sizes.items():

@@ -18,7 +18,7 @@ def dram(net, name, port, part, *, quarter=1, phase=0):
     """A controller behind `port`, an lpn.lib.MemoryPort: accesses of any length, answered in the order
     in which their last pieces are, up to 64 under way.
 
-    part: a bundled controller ("ddr4", "ddr4close", "lpddr4", "hbm2") or a file that ends in .toml
+    part: a bundled controller ("ddr4", "gddr6", ...) or a file that ends in .toml or .ini
     (README.md). quarter: ticks of `net` in a quarter of a cycle of the memory; phase: of the first. Its
     refreshes never stop: a run needs a number of done tokens. A write is answered when the
     controller has taken it. Raises Error "E-dram-part", and ValueError for a name that there is not.

@@ -17,8 +17,11 @@ def check(s, data):
         raise wrong(f"{s.part}: a controller has at most 62 banks in a channel, got {len(s.banks)}")
     if s.controller.get("dual_command") and len(s.units) > 1:
         raise wrong(f"{s.part}: a controller with dual_command has one rank, got {len(s.units)}")
-    if len(s.windows) != 1:
-        raise wrong(f"{s.part}: a controller has one window of activations, got {len(s.windows)}")
+    slots = sum(slots for _, slots, _, _ in s.windows)
+    if not 1 <= slots <= 64:
+        raise wrong(
+            f"{s.part}: a controller's windows of activations have 1 to 64 slots, got {slots}"
+        )
     if s.row_bits > 25:
         raise wrong(f"{s.part}: a controller's row has at most 25 bits, got {s.row_bits}")
     columns = dict(s.controller["address"])["column"]

@@ -16,12 +16,15 @@ from fractions import Fraction
 
 from lpn.runs import read_toml
 
-from . import address, scheduled, tables
+from . import address, dramsim, scheduled, tables
 from .tables import wrong
 
-__all__ = ["LAST", "Standard", "names", "standard"]
+__all__ = ["FILES", "LAST", "Standard", "names", "standard"]
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "standards")
+
+# How the name of a part's file ends: a description as README.md has it, DRAMsim3's configuration.
+FILES = (".toml", ".ini")
 
 # The refresh that ends a round of single banks: a command by its own name in the rules.
 LAST = "_LAST"
@@ -78,11 +81,11 @@ def _names(folder):
 
 
 def standard(part: str, organisation: str = "full", corrected: tuple = ()) -> "Standard":
-    """The Standard of a bundled name ("ddr4") or of a part's file (".toml"), in an organisation
+    """The Standard of a bundled name ("ddr4") or of a part's file (FILES), in an organisation
     that it names, without the deviations `corrected`. Raises Error "E-dram-part".
     """
     stamp = None
-    if part.endswith(".toml") and os.path.isfile(part):  # a file may change while a program runs
+    if part.endswith(FILES) and os.path.isfile(part):  # a file may change while a program runs
         about = os.stat(part)
         stamp = about.st_mtime_ns, about.st_size, about.st_ino
     return _standard(part, organisation, corrected, stamp)
@@ -99,13 +102,13 @@ def _standard(part, organisation, corrected, stamp):
 
 def _read(part):
     """The description as tables, its base filled in."""
-    path = part if part.endswith(".toml") else os.path.join(_FOLDER, f"{part}.toml")
-    if not part.endswith(".toml") and part not in names():
+    path = part if part.endswith(FILES) else os.path.join(_FOLDER, f"{part}.toml")
+    if not part.endswith(FILES) and part not in names():
         raise wrong(
             f"there is no standard '{part}'; there are {', '.join(names())}; a part of your own is "
-            "a file that ends in .toml"
+            "a file that ends in .toml or .ini"
         )
-    data = read_toml(path, "E-dram-part")
+    data = dramsim.described(path) if path.endswith(".ini") else read_toml(path, "E-dram-part")
     known = {"base", "coordinate", "power", "refresh", "rules", "corrected", *_TABLES}
     unknown = sorted(set(data) - known)
     if unknown:

@@ -8,7 +8,7 @@ from lpn.runs import read_json, unpacked
 
 from .address import located
 from .controller.tokens import ID_BITS, PART_BITS, TICKS
-from .standard import standard
+from .standard import FILES, standard
 
 __all__ = ["Requests", "Trace", "controllers"]
 
@@ -45,7 +45,7 @@ class Trace:
     @property
     def standard(self):
         """The Standard of its controller. Raises ValueError for one that there is not."""
-        if self.part.endswith(".toml"):
+        if self.part.endswith(FILES):
             made = standard(self.part)
             if made.controller is None:
                 raise wrong(f"{self.part} describes no [controller]")
@@ -74,13 +74,13 @@ class Trace:
         if not isinstance(wrap, bool):
             raise wrong(f"{path}: wrap must be true or false, got {wrap!r}")
         folder = os.path.dirname(os.path.abspath(path))
-        if part.endswith(".toml"):
+        if part.endswith(FILES):
             part = os.path.join(folder, part)
         trace = cls(str(path), part, [], [], [])
         try:
             made = trace.standard
         except ValueError as error:
-            raise wrong(f"{path}: {error}; another is a file that ends in .toml") from None
+            raise wrong(f"{path}: {error}; another is a file that ends in .toml or .ini") from None
         size = made.controller["request_bytes"]
         if "trace" in data:
             if not isinstance(data["trace"], str):

@@ -306,7 +306,7 @@ class _Builder:
         memory = self.system.memory
         self.port = lib.memory_port(self.net, "memory")
         part = memory.part
-        if part.endswith(".toml"):
+        if part.endswith((".toml", ".ini")):
             part = os.path.join(self.system.folder, part)
         quarter = int(memory.clock / (4 * self.system.tick))
         try:

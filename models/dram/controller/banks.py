@@ -54,12 +54,12 @@ class Banks:
         def key(q):
             return (q.e0 >> WRITE_BIT + 1) * 2
 
-        together = d("ACT", "same", self.read) == d("ACT", "same", self.write)
-        writes = self.later.emit(
-            wait=TICKS * d("ACT", "same", self.write) - 1,
-            at=lambda c: c.at + d("ACT", "same", self.write),
-            banks=bit,
-            what=WRITE_OK,
+        # The row can be read and written from two cycles on; what hits it is told in the first.
+        ways = (d("ACT", "same", self.read), READ_OK), (d("ACT", "same", self.write), WRITE_OK)
+        (soon, first), (late, second) = sorted(ways)
+        together = soon == late
+        other = self.later.emit(
+            wait=TICKS * late - 1, at=lambda c: c.at + late, banks=bit, what=second
         )
         self._command(
             number,
@@ -77,15 +77,15 @@ class Banks:
                     act_at=lambda c: c.at + d("ACT", "same", "ACT"),
                 ),
                 self.opening.emit(
-                    at=lambda c: c.at + d("ACT", "same", self.read),
+                    at=lambda c: c.at + soon,
                     banks=bit,
-                    what=lambda q: READ_OK
-                    + (WRITE_OK if together else 0)
+                    what=lambda q: first
+                    + (second if together else 0)
                     + hits_of(
                         oldest_of(entries_of(q), key(q)), oldest_of(entries_of(q), key(q) + 1)
                     ),
                 ),
-                *([] if together else [writes]),
+                *([] if together else [other]),
             ],
         )
 

@@ -144,7 +144,7 @@ class Channel(Scheduler, Commands, Banks, Movers):
 
     def _delays(self):
         """What comes about with time alone."""
-        d_read = self.distance("ACT", "same", self.read)
+        opens = min(self.distance("ACT", "same", access) for access in (self.read, self.write))
         self.step(
             "wait",
             take={"t": self.later},
@@ -152,7 +152,7 @@ class Channel(Scheduler, Commands, Banks, Movers):
             delay=lambda t: t.wait,
         )
         # Most waits are as long as each other, which costs an engine less.
-        delays = {"open": (self.opening, d_read), "reopen": (self.reopening, self.reopens)}
+        delays = {"open": (self.opening, opens), "reopen": (self.reopening, self.reopens)}
         for name, (place, cycles) in delays.items():
             if cycles is not None:
                 self.step(

@@ -67,12 +67,13 @@ class Commands:
             cycles = self.makes[name][kind, group]
             new = lambda c, t: lpn.max(getattr(t, name), c.at + cycles)  # noqa: E731
             return Over(["c", arc], new) if cycles else None
-        r, k = map(int, name[4:].split("_"))
+        w, r, k = map(int, name[4:].split("_"))
         if kind != ACTIVATES or self.rank_of[group] != r:
             return None
-        if k + 1 < self.slots:
-            return Over([arc], lambda t: getattr(t, f"slot{r}_{k + 1}"))
-        return lambda c: c.at + self.window
+        slots, cycles = self.windows[w]
+        if k + 1 < slots:
+            return Over([arc], lambda t: getattr(t, f"slot{w}_{r}_{k + 1}"))
+        return lambda c: c.at + cycles
 
     def _refresh(self, rank):
         """A rank is refreshed."""

@@ -48,8 +48,7 @@ class Scheduler:
 
     def _scheduler(self):
         s = self.standard
-        (name, slots, cycles, _), *_ = s.windows
-        self.slots, self.window = slots, cycles
+        self.windows = [(slots, cycles) for _, slots, cycles, _ in s.windows]
         ranks = list(dict.fromkeys(self.units))
         self.ranks = ranks
         self.rank_of = [ranks.index(s.unit_of((*g, 0))) for g in self.groups]
@@ -64,7 +63,12 @@ class Scheduler:
         bus = [f"{t}{g}" for t in ("read", "write") for g in range(n)]
         rows = [f"act{g}" for g in range(n)] + [f"pre{g}" for g in range(n)]
         rows += [f"refresh{r}" for r in range(len(ranks))]
-        rows += [f"slot{r}_{k}" for r in range(len(ranks)) for k in range(slots)]
+        rows += [
+            f"slot{w}_{r}_{k}"
+            for w, (slots, _) in enumerate(self.windows)
+            for r in range(len(ranks))
+            for k in range(slots)
+        ]
         self.makes = {k: found for k in [*bus, *rows] if (found := self.distances(k))}
         bus = [name for name in bus if name in self.makes]
         rows = [name for name in rows if name in self.makes or name.startswith("slot")]
@@ -87,6 +91,12 @@ class Scheduler:
         for rank in range(len(ranks)):
             self._refresh(rank)
 
+    def _slot(self, rows, group):
+        """When windows have room for another activation in the rank of a group."""
+        rank = self.rank_of[group]
+        first, *more = (getattr(rows, f"slot{w}_{rank}_0") for w in range(len(self.windows)))
+        return lpn.max(first, *more) if more else first
+
     def _possible(self, state, now, bus, rows):
         """The banks to which each kind of command could be given now, by kind."""
         w = state
@@ -97,7 +107,7 @@ class Scheduler:
                 name = f"{kind}{g}"
                 allowed = now >= getattr(tokens, name) if name in self.makes else None
                 if kind == "act":
-                    slot = now >= getattr(rows, f"slot{self.rank_of[g]}_0")
+                    slot = now >= self._slot(rows, g)
                     allowed = slot if allowed is None else both(allowed, slot)
                 found = found + (mask if allowed is None else when(allowed, mask))
             return found
@@ -208,7 +218,7 @@ class Scheduler:
                 if f"{kind}{g}" in self.makes:
                     at = getattr(tokens, f"{kind}{g}")
                     if kind == "act":
-                        at = lpn.max(at, getattr(rows, f"slot{self.rank_of[g]}_0"))
+                        at = lpn.max(at, self._slot(rows, g))
                     found = lpn.min(found, lpn.select(mask & group != 0, at, END))
         for r, mask in enumerate(self.rank_masks):
             closed = (state["open"] & mask) + (mask - (state["blocked"] & mask)) == 0

@@ -11,6 +11,7 @@ lpn = pytest.importorskip("lpn")
 from lpn.runs import Model, prepare  # noqa: E402
 
 MODEL = lpn.load("dram")
+from models.dram.trace import Trace  # noqa: E402
 
 
 def written(tmp_path, requests, controller="ddr4"):
@@ -101,6 +102,29 @@ def test_two_streams_that_read_and_write(tmp_path):
         requests.append([k // 4, "W" if draw.random() < 0.5 else "R", 64 * at[way]])
     accept, done = times(written(tmp_path, requests))
     assert (sum(accept), sum(done)) == (688373, 848431)
+
+
+@pytest.mark.parametrize(
+    "part, sums",
+    [
+        ("ddr3", (941022, 971169)),
+        ("gddr5", (961916, 1015212)),
+        ("gddr6", (857147, 887824)),
+        ("lpddr3", (1040467, 1176633)),
+    ],
+)
+def test_sums_of_the_simulator(part, sums):
+    """As DRAMsim3 (commit 2981759) gives them for the part's own configuration."""
+    draw, at = random.Random(part), 0
+    trace = Trace("trace", part, [], [], [])
+    rows = [draw.randrange(2**14) for _ in range(12)]
+    for _ in range(600):
+        at += draw.choice([0, 1, 1, 2, 20])
+        trace.arrive.append(at)
+        trace.block.append(draw.choice(rows) << 7 | draw.randrange(128))
+        trace.writes.append(draw.random() < 0.25)
+    _, accept, done = trace.times(prepare(MODEL, trace))
+    assert (sum(accept), sum(done)) == sums
 
 
 def test_a_write_answers_reads_and_takes_writes_of_its_block(tmp_path):

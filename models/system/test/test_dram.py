@@ -122,7 +122,7 @@ def test_what_a_controller_says_itself_is_refused(tmp_path):
 def test_what_is_refused(tmp_path):
     refusal(
         tmp_path,
-        "memory.part: controller 'ddr9' is not modelled; there are ddr4, ddr4close, hbm2, lpddr4",
+        "memory.part: controller 'ddr9' is not modelled; there are ddr3, ddr4, ddr4close, gddr5, gddr6, ",
         part="ddr9",
     )
     (tmp_path / "board.toml").write_text(

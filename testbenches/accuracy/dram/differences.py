@@ -1,9 +1,9 @@
 """Random traces through the controllers' nets and through DRAMsim3: do they differ?
 
     PYTHONPATH=build/python:. /usr/bin/python3 testbenches/accuracy/dram/differences.py \\
-        --simulator FOLDER [--seed 1] [--traces 500] [--engine interp|compiled] [--part NAME] [--queues]
+        --simulator FOLDER [--seed 1] [--traces 500] [--engine interp|compiled] [--part NAME]... [--queues]
 
---queues: read queue and write buffer have another number of entries in each trace. FOLDER is a
+--part: a controller of ours, or a configuration file of the simulator's. --queues: read queue and write buffer have another number of entries in each trace. FOLDER is a
 checkout of DRAMsim3 (commit 2981759). Compared are the cycle of acceptance and of completion of each
 request; of requests of one block and direction the completions in order, since the simulator does
 not say which of them one is of. Where it hangs, the net has to say so. Each difference is printed
@@ -60,7 +60,7 @@ class Blocks:
 def drawn(seed, part):
     """A Trace."""
     draw = random.Random(seed)
-    part = part or draw.choice(sorted(CONFIGS))
+    part = draw.choice(part or sorted(CONFIGS))
     blocks = Blocks(draw, Trace("size", part, [], [], []).standard.blocks)
     writing, burst = draw.choice([0, 0.05, 0.3, 0.5, 0.9, 1]), draw.choice([1, 1, 8, 64, 500])
     gap = draw.choice([0, 0, 1, 2, 4, 10, 30, 100, 2000])
@@ -123,7 +123,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--traces", type=int, default=500)
     parser.add_argument("--engine", choices=["interp", "compiled"], default="interp")
-    parser.add_argument("--part", choices=sorted(CONFIGS))
+    parser.add_argument("--part", action="append", metavar="NAME|FILE.ini")
     parser.add_argument("--queues", action="store_true")
     given = parser.parse_args()
     different = requests = 0

@@ -7,7 +7,11 @@ HERE = Path(__file__).resolve().parent
 CONFIGS = {
     "ddr4": ("DDR4_8Gb_x8_3200", {}),
     "ddr4close": ("DDR4_8Gb_x8_3200", {"OPEN_PAGE": "CLOSE_PAGE"}),
+    "ddr3": ("DDR3_8Gb_x8_1866", {}),
+    "gddr5": ("GDDR5_8Gb_x32", {}),
+    "gddr6": ("GDDR6_8Gb_x16", {}),
     "hbm2": ("HBM2_8Gb_x128", {"channels = 8": "channels = 2"}),
+    "lpddr3": ("LPDDR3_8Gb_x32_1600", {}),
     "lpddr4": ("LPDDR4_8Gb_x16_2400", {}),
 }
 SOURCES = (
@@ -30,14 +34,17 @@ class Simulator:
         """The trace and its configuration as files. Of a controller that is a file, the name says of
         which one it is, and the queues that are there are as long as each other.
         """
-        name, changes = CONFIGS[Path(trace.part).stem]
-        text = (self.checkout / "configs" / f"{name}.ini").read_text()
-        entries = trace.standard.policy("read_queue")
-        for old, new in {
-            **changes,
-            "trans_queue_size = 32": f"trans_queue_size = {entries}",
-        }.items():
-            text = text.replace(old, new)
+        if trace.part.endswith(".ini"):
+            text = Path(trace.part).read_text()
+        else:
+            name, changes = CONFIGS[Path(trace.part).stem]
+            text = (self.checkout / "configs" / f"{name}.ini").read_text()
+            entries = trace.standard.policy("read_queue")
+            for old, new in {
+                **changes,
+                "trans_queue_size = 32": f"trans_queue_size = {entries}",
+            }.items():
+                text = text.replace(old, new)
         (self.folder / "config.ini").write_text(text)
         rows = zip(trace.arrive, trace.writes, trace.block)
         (self.folder / "trace.txt").write_text("".join(f"{a} {w:d} {b}\n" for a, w, b in rows))

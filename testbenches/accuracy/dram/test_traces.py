@@ -14,7 +14,7 @@ PREFIX = 500  # requests, of which those count that are done before the next one
 
 def test_every_request_is_exact(truth):
     rows = lines("controller.jsonl.xz")
-    assert len(rows) == 70 and {row["part"] for row in rows} == set(controllers())
+    assert len(rows) == 70 and {row["part"] for row in rows} <= set(controllers())
     for row in rows if SLOW else rows[::9]:
         n = len(row["block"]) if SLOW else PREFIX
         writes = [w == "1" for w in row["write"][:n]]
