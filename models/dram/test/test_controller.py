@@ -122,7 +122,7 @@ def test_sums_of_the_simulator(part, sums):
         at += draw.choice([0, 1, 1, 2, 20])
         trace.arrive.append(at)
         trace.block.append(draw.choice(rows) << 7 | draw.randrange(128))
-        trace.writes.append(draw.random() < 0.25)
+        trace.writes.append(draw.random() < 0.4)
     _, accept, done = trace.times(prepare(MODEL, trace))
     assert (sum(accept), sum(done)) == sums
 
