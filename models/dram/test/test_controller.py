@@ -360,7 +360,7 @@ def test_hashed_channels(tmp_path):
 @pytest.mark.parametrize(
     "requests, controller, said",
     [
-        ([[0, "R", 0]], "hbm3", "trace.json: controller 'hbm3' is not modelled; there are ddr4"),
+        ([[0, "R", 0]], "hbm3", "trace.json: controller 'hbm3' is not modelled; there are ddr3"),
         (
             [[5, "R", 0], [4, "R", 64]],
             "ddr4",
