@@ -124,6 +124,7 @@ def described(path):
             "address": [[name, widths[name]] for name in _mapping(ini, channels)],
             "read_queue": queue,
             "write_buffer": queue,
+            "bank_queue": ini.number("system", "cmd_queue_size", 16, 1),
         },
         **_timing(ini, base, protocol, groups, burst // _BEATS[protocol]),
     }
@@ -134,7 +135,6 @@ def _check_policies(ini):
         ("queue_structure", "PER_BANK", ("PER_BANK",)),
         ("row_buf_policy", "OPEN_PAGE", ("OPEN_PAGE", "CLOSE_PAGE")),
         ("refresh_policy", "RANK_LEVEL_STAGGERED", ("RANK_LEVEL_STAGGERED",)),
-        ("cmd_queue_size", "16", ("8",)),
     ):
         text = ini.name("system", key, default)
         if text not in known:

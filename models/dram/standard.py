@@ -51,11 +51,17 @@ KINDS = {
     "reset": "power",
 }
 
-# Entries of the read queue and the write buffer; more writes than that drain when no bank has work;
-# accesses that an open row serves before an older request may close it. DRAMsim3's, which has the
-# last two in its code (commit 2981759).
-POLICY = {"read_queue": 32, "write_buffer": 32, "drain_idle": 8, "row_accesses": 4}
-MOST_ENTRIES = 1024
+# Entries of the read queue, the write buffer and the queue of a bank; more writes than that drain when
+# no bank has work; accesses that an open row serves before an older request may close it. DRAMsim3's,
+# which has the last two in its code (commit 2981759).
+POLICY = {
+    "read_queue": 32,
+    "write_buffer": 32,
+    "bank_queue": 8,
+    "drain_idle": 8,
+    "row_accesses": 4,
+}
+MOST_ENTRIES, MOST_BANK_QUEUE = 1024, 64
 _CONTROLLER = {"page", "request_bytes", "channels", "dual_command", "address", "hash", *POLICY}
 
 _TABLES = (
@@ -205,7 +211,8 @@ class Standard:
         sizes = {
             "request_bytes": (1, 2**20),
             "channels": (1, 64),
-            **{key: (1, MOST_ENTRIES) for key in POLICY if key != "drain_idle"},
+            **{key: (1, MOST_ENTRIES) for key in POLICY},
+            "bank_queue": (1, MOST_BANK_QUEUE),
             "drain_idle": (0, self.policy("write_buffer")),
         }
         for key, (least, most) in sizes.items():

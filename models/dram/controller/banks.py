@@ -24,7 +24,6 @@ from .tokens import (
     ACT_OK,
     ALL,
     At,
-    BANK_QUEUE,
     CLOSE,
     NONE,
     PRE,
@@ -42,6 +41,10 @@ from .tokens import (
 
 class Banks:
     """The part of a Channel that is there once for each bank."""
+
+    def entries(self, q):
+        """Those of a bank's queue."""
+        return entries_of(q, self.bank_queue)
 
     def _bank(self, number, where):
         bit = 1 << number
@@ -71,8 +74,8 @@ class Banks:
                     open=True,
                     row=lambda q: q.e0 >> WRITE_BIT + 1,
                     served=0,
-                    read=lambda q: oldest_of(entries_of(q), key(q)),
-                    write=lambda q: oldest_of(entries_of(q), key(q) + 1),
+                    read=lambda q: oldest_of(self.entries(q), key(q)),
+                    write=lambda q: oldest_of(self.entries(q), key(q) + 1),
                     pre_at=lambda c: c.at + d("ACT", "same", "PRE"),
                     act_at=lambda c: c.at + d("ACT", "same", "ACT"),
                 ),
@@ -82,7 +85,7 @@ class Banks:
                     what=lambda q: first
                     + (second if together else 0)
                     + hits_of(
-                        oldest_of(entries_of(q), key(q)), oldest_of(entries_of(q), key(q) + 1)
+                        oldest_of(self.entries(q), key(q)), oldest_of(self.entries(q), key(q) + 1)
                     ),
                 ),
                 *([] if together else [other]),
@@ -143,8 +146,11 @@ class Banks:
         def index(q):
             return q.read if kind == READS else q.write
 
+        def left_at(q, k):
+            return without_entry(self.entries(q), index(q), k)
+
         def left(q):
-            return [without_entry(q, index(q), k) for k in range(BANK_QUEUE)]
+            return [left_at(q, k) for k in range(self.bank_queue)]
 
         def served(q):
             return lpn.min(q.served + 1, self.row_accesses)
@@ -162,9 +168,9 @@ class Banks:
             return lpn.max(q.pre_at, c.at + d(command, "same", "PRE"))
 
         def entry(q):
-            return entry_at(q, index(q))
+            return entry_at(self.entries(q), index(q))
 
-        entries = {f"e{k}": lambda q, k=k: without_entry(q, index(q), k) for k in range(BANK_QUEUE)}
+        entries = {f"e{k}": lambda q, k=k: left_at(q, k) for k in range(self.bank_queue)}
         if self.closes:
             changes = dict(open=False, served=0, read=NONE, write=NONE)
             follows = [reopened(command, lambda q: q.n - 1)]
@@ -205,7 +211,7 @@ class Banks:
                 self.queues.forward(
                     "s",
                     at=lambda c, s: lpn.max(s.at, c.at),
-                    **{f"c{k}": minus(k, bit) for k in range(4)},
+                    **{f"c{k}": minus(k, bit) for k in range(self.digits)},
                 ),
                 (self.returning if kind == READS else self.written).emit(
                     id=lambda q: number_of(entry(q))
@@ -234,7 +240,7 @@ class Banks:
         def wanted(r, q):
             return to_close(q.n + 1, q.served, hit(r, q, False), hit(r, q, True), self.row_accesses)
 
-        entries = {f"e{k}": entered_at(k) for k in range(BANK_QUEUE)}
+        entries = {f"e{k}": entered_at(k) for k in range(self.bank_queue)}
         self.step(
             name,
             take={

@@ -13,8 +13,6 @@ from .scheduler import Scheduler
 from .tokens import (
     Asked,
     At,
-    BANK_QUEUE,
-    Bank,
     Begun,
     Event,
     Finished,
@@ -23,12 +21,13 @@ from .tokens import (
     Number,
     PRECHARGES,
     Pending,
-    Queues,
     READS,
     TICKS,
     WRITES,
     Waiting,
     Wants,
+    bank_of,
+    queues_of,
 )
 
 
@@ -40,9 +39,12 @@ class Channel(Scheduler, Commands, Banks, Movers):
         self.port, self.done = ports
         self.closes = standard.controller["page"] == "closed"
         self.twice = bool(standard.controller.get("dual_command"))
-        self.read_queue, self.write_buffer, self.drain_idle, self.row_accesses = (
+        self.read_queue, self.write_buffer, self.bank_queue, self.drain_idle, self.row_accesses = (
             standard.policy(key) for key in POLICY
         )
+        self.digits = (
+            self.bank_queue.bit_length()
+        )  # of the number of entries in the queue of a bank
         self.read, self.write = ("RDA", "WRA") if self.closes else ("RD", "WR")
         self.names = ["ACT", "PRE", self.read, self.write, "REF"]
         self.closing_kinds = [PRECHARGES, READS, WRITES] if self.closes else [PRECHARGES]
@@ -69,8 +71,9 @@ class Channel(Scheduler, Commands, Banks, Movers):
     def build(self):
         """All of it."""
         s = self.standard
-        zero = {name: 0 for name in fields_of(Bank)}
-        empty = {**zero, "read": NONE, "write": NONE, **{f"e{k}": -1 for k in range(BANK_QUEUE)}}
+        Bank, Queues = bank_of(self.bank_queue), queues_of(self.bank_queue)
+        empty = dict.fromkeys(fields_of(Bank), 0) | {"read": NONE, "write": NONE}
+        empty |= {f"e{k}": -1 for k in range(self.bank_queue)}
         self.banks = [self.place(self.bank_name("bank", b), Bank, init=[empty]) for b in s.banks]
         self.events = self.place("events", Event)
         ready = dict.fromkeys(fields_of(Wants), 0) | {

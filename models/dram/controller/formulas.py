@@ -1,6 +1,8 @@
 """Formulas of the controller's net: bits of masks, entries of queues, functions of arcs."""
 
+import functools
 import inspect
+import operator
 
 import lpn
 
@@ -11,7 +13,6 @@ from .tokens import (
     Cycle,
     ALL,
     BANKS,
-    BANK_QUEUE,
     CLOSE,
     ID_BITS,
     NONE,
@@ -84,31 +85,28 @@ def bit_number(mask):
 # The queue of a bank.
 
 
-def entries_of(q):
-    return [getattr(q, f"e{k}") for k in range(BANK_QUEUE)]
+def entries_of(q, number):
+    return [getattr(q, f"e{k}") for k in range(number)]
 
 
-def without_entry(q, gone, k):
-    """Entry k of the queue when entry `gone` has left."""
-    return lpn.select(
-        gone <= k, getattr(q, f"e{k + 1}") if k + 1 < BANK_QUEUE else -1, getattr(q, f"e{k}")
-    )
+def without_entry(entries, gone, k):
+    """Entry k of a queue when entry `gone` has left."""
+    return lpn.select(gone <= k, entries[k + 1] if k + 1 < len(entries) else -1, entries[k])
 
 
 def oldest_of(entries, key):
     """The oldest entry of a row and direction."""
     found = NONE
-    for k in reversed(range(BANK_QUEUE)):
+    for k in reversed(range(len(entries))):
         found = lpn.select(entries[k] >> WRITE_BIT == key, k, found)
     return found
 
 
-def entry_at(q, k):
+def entry_at(entries, k):
     """Entry k."""
-    e = entries_of(q)
-    found = e[-1]
-    for j in reversed(range(BANK_QUEUE - 1)):
-        found = lpn.select(k == j, e[j], found)
+    found = entries[-1]
+    for j in reversed(range(len(entries) - 1)):
+        found = lpn.select(k == j, entries[j], found)
     return found
 
 
@@ -205,8 +203,21 @@ def room_at_most(n):
     return lambda room: room.count <= n
 
 
-def nothing_to_do(s):
-    return (s.c0 | s.c1 | s.c2 | s.c3) + s.left == 0
+def full(s, entries):
+    """The banks whose queues have all their entries."""
+    # None has more of them, so the digits that are 1 say it.
+    ones = [getattr(s, f"c{k}") for k in range(entries.bit_length()) if entries >> k & 1]
+    return functools.reduce(operator.and_, ones)
+
+
+def nothing_to_do(entries):
+    """That no queue has any, and no write is to leave its buffer."""
+
+    def nothing(s):
+        digits = [getattr(s, f"c{k}") for k in range(entries.bit_length())]
+        return functools.reduce(operator.or_, digits) + s.left == 0
+
+    return nothing
 
 
 def request_number(r):

@@ -7,6 +7,7 @@ from .formulas import (
     bit_number,
     bit_of,
     both,
+    full,
     nothing_to_do,
     plus,
     read_under_way,
@@ -49,7 +50,9 @@ class Movers:
                 take={
                     "mover": self.mover.peek(1),
                     "room": self.room["write"].watch(guard=room_at_most(self.write_buffer - least)),
-                    "s": self.queues.take(guard=nothing_to_do if idle else lambda s: s.left == 0),
+                    "s": self.queues.take(
+                        guard=nothing_to_do(self.bank_queue) if idle else lambda s: s.left == 0
+                    ),
                     "port": self.heard.peek(1),
                 },
                 put=[
@@ -78,7 +81,7 @@ class Movers:
 
         def movable(s):
             """Banks that have room, and requests aside."""
-            return (s.writes if writes else s.reads) & ~s.c3
+            return (s.writes if writes else s.reads) & ~full(s, self.bank_queue)
 
         def several(s):
             return movable(s) & movable(s) - 1
@@ -114,7 +117,7 @@ class Movers:
 
         # Where there is none, the head of the queue.
         base = {"s": self.queues.take(guard=lambda s: both(turn(s), movable(s) == 0))}
-        room = lambda s, r: (s.c3 >> r.bank & 1) == 0  # noqa: E731
+        room = lambda s, r: (full(s, self.bank_queue) >> r.bank & 1) == 0  # noqa: E731
         if writes:
             self.step(
                 "stay_write",
@@ -147,7 +150,7 @@ class Movers:
             put=[
                 self.queues.forward(
                     "s",
-                    **{f"c{k}": plus(k, lambda s, r: bit_of(r.bank)) for k in range(4)},
+                    **{f"c{k}": plus(k, lambda s, r: bit_of(r.bank)) for k in range(self.digits)},
                     at=lambda s, r: now(s, r) + 1,
                     moved=now,
                     left=lambda s: s.left - int(writes),
@@ -164,7 +167,7 @@ class Movers:
             take={
                 "mover": self.mover.peek(1),
                 **base,
-                "r": queue.take(guard=lambda s, r: (s.c3 >> r.bank & 1) == 1),
+                "r": queue.take(guard=lambda s, r: (full(s, self.bank_queue) >> r.bank & 1) == 1),
             },
             put=[
                 self.queues.forward("s", **{mask: lambda s, r: getattr(s, mask) | bit_of(r.bank)}),
@@ -235,7 +238,7 @@ class Movers:
                 self.queues.forward(
                     "s",
                     at=lambda s: s.at + 1,
-                    **{f"c{k}": plus(k, entered) for k in range(4)},
+                    **{f"c{k}": plus(k, entered) for k in range(self.digits)},
                     **{mask: changed(asides)},
                     **changes,
                 ),

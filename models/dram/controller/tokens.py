@@ -2,12 +2,11 @@
 
 import lpn
 
-from ..standard import MOST_ENTRIES
+from ..standard import MOST_BANK_QUEUE, MOST_ENTRIES
 
 TICKS = 4  # in a cycle
-BANK_QUEUE = 8  # entries
 POSTED = 2  # cycles from acceptance to completion of a write
-NONE = BANK_QUEUE
+NONE = MOST_BANK_QUEUE  # no entry of a bank's queue
 STUCK = 2**13  # cycles in which reads that a write waits for must have left, or never do
 
 # An entry is row << 37 | write << 36 | part << 22 | number. Its part of the row is 1 + its column when
@@ -84,14 +83,12 @@ class Finished(lpn.Token):
 
 
 class Queues(lpn.Token):
-    """How full the banks' queues are, in binary: bit b of `c0` to `c3` is of bank b."""
+    """What moves to the banks' queues; `c0`, `c1`, ...: how full they are, in binary, bit b of each is of
+    bank b.
+    """
 
     at: Cycle
     moved: Cycle
-    c0: Mask
-    c1: Mask
-    c2: Mask
-    c3: Mask
     reads: Mask  # banks with requests that stepped aside
     writes: Mask
     left: lpn.Int[0, MOST_ENTRIES]  # writes that are still to leave their buffer
@@ -166,9 +163,9 @@ class Refresh(lpn.Token):
 
 
 class Bank(lpn.Token):
-    """A bank and its queue, oldest entry first; -1 where there is none."""
+    """A bank and its queue: its entries `e0`, `e1`, ..., oldest first; -1 where there is none."""
 
-    n: lpn.Int[0, BANK_QUEUE]
+    n: lpn.Int[0, MOST_BANK_QUEUE]
     open: bool
     row: lpn.Int[0, 2**ROW_BITS - 1]
     served: lpn.Int[0, MOST_ENTRIES]  # accesses of the open row
@@ -176,11 +173,18 @@ class Bank(lpn.Token):
     write: lpn.Int[0, NONE]  # the oldest that writes it
     pre_at: Cycle  # when its row may be closed
     act_at: Cycle  # when the next may be opened, for the sake of the one before
-    e0: lpn.Int[-1, MASK]
-    e1: lpn.Int[-1, MASK]
-    e2: lpn.Int[-1, MASK]
-    e3: lpn.Int[-1, MASK]
-    e4: lpn.Int[-1, MASK]
-    e5: lpn.Int[-1, MASK]
-    e6: lpn.Int[-1, MASK]
-    e7: lpn.Int[-1, MASK]
+
+
+def bank_of(entries):
+    """The type Bank with so many entries."""
+    return _more(Bank, "e", entries, lpn.Int[-1, MASK])
+
+
+def queues_of(entries):
+    """The type Queues for banks with so many entries."""
+    return _more(Queues, "c", entries.bit_length(), Mask)
+
+
+def _more(token, letter, number, kind):
+    annotations = {f"{letter}{k}": kind for k in range(number)}
+    return type(token.__name__, (token,), {"__annotations__": annotations})

@@ -156,7 +156,8 @@ def test_what_follows_from_its_keys(made):
     # The row may lie anywhere.
     other = made(changed(DDR4, "address_mapping = rarobabgchco"))
     assert located(other, (1 << 27) + (5 << 11) + 3) == (0, 16, 5, 3)
-    assert made(changed(DDR4, "tREFI = ")).cycles("tREFI") == 7800  # the simulator's own
+    own = made(changed(DDR4, "tREFI = ", "cmd_queue_size = "))
+    assert own.cycles("tREFI") == 7800 and own.policy("bank_queue") == 16  # the simulator's own
     high = made(DDR4.replace("DDR4", "HBM2").replace("BL = 8", "BL = 4"))
     assert high.controller["dual_command"] and high.between()("ACT", "same", "WR") == 20
 
@@ -167,8 +168,7 @@ def test_what_follows_from_its_keys(made):
         ("protocol = HMC", "protocol must be one of DDR3, "),
         ("queue_structure = PER_RANK", "queue_structure PER_RANK is not modelled"),
         ("row_buf_policy = ADAPTIVE", "row_buf_policy ADAPTIVE is not modelled"),
-        ("cmd_queue_size = 16", "cmd_queue_size 16 is not modelled; a controller's net has 8"),
-        ("cmd_queue_size = ", "cmd_queue_size 16 is not modelled"),  # the simulator's own
+        ("cmd_queue_size = 65", "bank_queue of controller must be a number, 1 to 64, got 65"),
         ("CL = fast", "CL must be a whole number, 0 or more, got 'fast'"),
         ("CL = 1.5", "CL must be a whole number"),
         ("CL = -3", "CL must be a whole number"),

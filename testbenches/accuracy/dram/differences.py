@@ -3,7 +3,7 @@
     PYTHONPATH=build/python:. /usr/bin/python3 testbenches/accuracy/dram/differences.py \\
         --simulator FOLDER [--seed 1] [--traces 500] [--engine interp|compiled] [--part NAME]... [--queues]
 
---part: a controller of ours, or a configuration file of the simulator's. --queues: read queue and write buffer have another number of entries in each trace. FOLDER is a
+--part: a controller of ours, or a configuration file of the simulator's. --queues: read queue, write buffer and banks' queues have other numbers of entries in each trace. FOLDER is a
 checkout of DRAMsim3 (commit 2981759). Compared are the cycle of acceptance and of completion of each
 request; of requests of one block and direction the completions in order, since the simulator does
 not say which of them one is of. Where it hangs, the net has to say so. Each difference is printed
@@ -79,11 +79,14 @@ def drawn(seed, part):
 
 def queued(trace, seed, folder):
     """The trace with queues of another length, a file in the folder."""
-    entries = random.Random(f"queues {seed}").choice([1, 2, 4, 9, 12, 24, 48, 100])
+    draw = random.Random(f"queues {seed}")
+    entries, of_bank = draw.choice([1, 2, 4, 9, 12, 24, 48, 100]), draw.choice(
+        [1, 2, 3, 5, 8, 16, 21]
+    )
     file = Path(folder) / f"{trace.part}.toml"
     file.write_text(
         f'base = "controllers/{trace.part}"\n[controller]\nread_queue = {entries}\n'
-        f"write_buffer = {entries}\ndrain_idle = {min(8, entries)}\n"
+        f"write_buffer = {entries}\ndrain_idle = {min(8, entries)}\nbank_queue = {of_bank}\n"
     )
     trace.part = str(file)
     return trace

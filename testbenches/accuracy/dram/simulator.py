@@ -39,10 +39,10 @@ class Simulator:
         else:
             name, changes = CONFIGS[Path(trace.part).stem]
             text = (self.checkout / "configs" / f"{name}.ini").read_text()
-            entries = trace.standard.policy("read_queue")
             for old, new in {
                 **changes,
-                "trans_queue_size = 32": f"trans_queue_size = {entries}",
+                "trans_queue_size = 32": f"trans_queue_size = {trace.standard.policy('read_queue')}",
+                "cmd_queue_size = 8": f"cmd_queue_size = {trace.standard.policy('bank_queue')}",
             }.items():
                 text = text.replace(old, new)
         (self.folder / "config.ini").write_text(text)
