@@ -506,6 +506,12 @@ class Net:
         """A place of the same type as another."""
         if not isinstance(other, Place):
             raise mistake("E-arc", f"'{name}' needs a place, got {other!r}")
+        if other._net is not self:
+            raise mistake(
+                "E-foreign",
+                f"'{name}' of net '{self.name}' needs a place of that net, got '{other.name}' of net "
+                f"'{other._net.name}'; join nets with net.instance",
+            )
         return self._add_place(name, other._type, **options)
 
     def _here(self, at=None):

@@ -5,7 +5,7 @@ from ..authoring.token import Int
 from ..authoring.trace import Over
 from ..errors import mistake
 from ._ports import record
-from ._queues import listed, output_like
+from ._queues import distinct, output_like
 
 __all__ = ["each", "priority", "round_robin"]
 
@@ -39,7 +39,7 @@ class _Arbiter:
 
     def __init__(self, net, name, inputs, out, delay, also, guard, credit, last):
         self.net, self.name = net, name
-        inputs = listed(name, "inputs", inputs)
+        inputs = distinct(name, "inputs", inputs)
         if not inputs:
             raise mistake("E-operand", f"arbiter '{name}' needs at least one input")
         self.n = n = len(inputs)
