@@ -7,11 +7,12 @@ lpn.Error, which `lpn` shows. Groups load their commands when they are called (C
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TextIO
 
 import click
 
@@ -32,7 +33,6 @@ __all__ = [
     "Progress",
     "UNKNOWN",
     "WRONG",
-    "answers_alone",
     "budget_options",
     "compile_aloud",
     "counted",
@@ -49,6 +49,7 @@ __all__ = [
     "precise_rate",
     "rate",
     "refuse_beside",
+    "refuse_without",
     "say_compiled",
     "say_endless",
     "seconds",
@@ -60,9 +61,26 @@ __all__ = [
 ANSWERED, NO, WRONG, UNKNOWN = 0, 1, 2, 3
 
 model_argument = click.argument("model")
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object on stdout, nothing else there."
-)
+_answers: TextIO | None = None  # stdout, while what a model prints goes elsewhere
+
+
+def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--json as `as_json`. With it, what a model prints while the command runs goes to stderr."""
+
+    @functools.wraps(command)
+    def run(*arguments, **options):
+        global _answers
+        if not options["as_json"]:
+            return command(*arguments, **options)
+        before, _answers = _answers, _answers or sys.stdout
+        try:
+            with contextlib.redirect_stdout(sys.stderr):
+                return command(*arguments, **options)
+        finally:
+            _answers = before
+
+    about = "One JSON object on stdout, nothing else there."
+    return click.option("--json", "as_json", is_flag=True, help=about)(run)
 
 
 class Parameter(click.ParamType):
@@ -121,12 +139,21 @@ def _names(word, path):
     return os.path.isfile(word) and os.path.samefile(word, path)
 
 
+def _each_once(ctx, _param, pairs):
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise click.UsageError(f"-p {name} is given twice; give one value", ctx)
+    return pairs
+
+
 params_option = click.option(
     "-p",
     "--param",
     "params",
     multiple=True,
     type=Parameter(),
+    callback=_each_once,
     help="Sets a parameter of the model; may be given several times.",
 )
 
@@ -226,6 +253,16 @@ def refuse_beside(option: str, kept: Iterable[str]) -> None:
             )
 
 
+def refuse_without(option: str, names: Iterable[str]) -> None:
+    """Refuses the options of these parameters: they say more of `option`, which is not given."""
+    context = click.get_current_context()
+    for each in context.command.params:
+        name = each.name or ""
+        given = context.get_parameter_source(name)
+        if name in names and given is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{max(each.opts, key=len)} does nothing without {option}")
+
+
 def need_input(model: Model, input: object, what: str = "") -> None:
     """Refuses a call without INPUT where the model's workload needs one, ' for this' or in
     general.
@@ -264,22 +301,6 @@ def say_endless(ready: Ready) -> None:
     names = ready.endless
     if names:
         note(f"{ready.input or ready.net.name}: {endless_text(names[0])}")
-
-
-_answers: Any = None  # stdout, while sys.stdout is another
-
-
-@contextlib.contextmanager
-def answers_alone() -> Iterator[None]:
-    """What else is printed goes to stderr, as by a model's file, so that stdout has the object of
-    print_json() alone.
-    """
-    global _answers
-    _answers, sys.stdout = sys.stdout, sys.stderr
-    try:
-        yield
-    finally:
-        sys.stdout, _answers = _answers, None
 
 
 def print_json(data: object) -> None:

@@ -359,7 +359,7 @@ MISUSES = {
     "dma 'p': read must be a MemoryPort, got None": lambda n: lib.dma(
         n, "p", n.place("a", lib.Move), None, _port(n, "m")
     ),
-    "'p': buffer must be an int 512..1099511627776, got 511": lambda n: lib.dma(
+    "'p': buffer must be an int from 512 on or a parameter, got 511": lambda n: lib.dma(
         n, "p", n.place("a", lib.Move), _port(n, "m"), _port(n, "o"), buffer=511
     ),
     "dma 'p': read and write must be two ports; join them by lib.interconnect": lambda n: lib.dma(
@@ -374,6 +374,55 @@ MISUSES = {
     "cache 'p': below must be a MemoryPort, got 7": lambda n: lib.cache(
         n, "p", _port(n, "u"), 7, sets=4, ways=2, line=64
     ),
+    "cache 'p': above and below must be two ports": lambda n: lib.cache(
+        n, "p", (one := _port(n, "u")), one, sets=4, ways=2, line=64
+    ),
+    "'p': hit must be an int from 1 on or a parameter, got 0": lambda n: lib.cache(
+        n, "p", _port(n, "u"), _port(n, "d"), sets=4, ways=2, line=64, hit=0
+    ),
+    "cache 'p': write_back must be True or False, got 'no'": lambda n: lib.cache(
+        n, "p", _port(n, "u"), _port(n, "d"), sets=4, ways=2, line=64, write_back="no"
+    ),
+    "memory 'p': port must be a MemoryPort, got None": lambda n: lib.memory(
+        n, "p", None, latency=1, bytes_per_cycle=1
+    ),
+    "'p': outstanding must be an int from 0 on or a parameter, got None": lambda n: lib.memory(
+        n, "p", _port(n, "m"), latency=1, bytes_per_cycle=1, outstanding=None
+    ),
+    "'p': reads must be an int from 0 on or a parameter, got None": lambda n: lib.dma(
+        n, "p", n.place("a", lib.Move), _port(n, "m"), _port(n, "o"), reads=None
+    ),
+    "masters of 'p' must be a list of MemoryPorts, got one": lambda n: lib.interconnect(
+        n, "p", _port(n, "m"), [_port(n, "o")], lambda t: 0
+    ),
+    "masters and slaves of 'p' have 'm.requests' twice": lambda n: lib.interconnect(
+        n, "p", [(one := _port(n, "m"))], [one], lambda t: 0
+    ),
+    "inputs of 'p' have 'a' twice": lambda n: lib.priority(n, "p", [n.place("a")] * 2),
+    "'p': queue must be an int from 1 on or a parameter, got 0": lambda n: lib.crossbar(
+        n, "p", [n.place("a")], [n.place("b")], lambda t: 0, queue=0
+    ),
+    "crossbar 'p': grant must be lib.round_robin or lib.priority, got 'fair'": lambda n: lib.crossbar(
+        n, "p", [n.place("a")], [n.place("b")], lambda t: 0, grant="fair"
+    ),
+    "'p': room must be a place, got 4096": lambda n: lib.bursts(
+        n, "p", n.place("t", lib.Transfer), most=64, room=4096
+    ),
+    "'p': write must be a clock: a period in ticks, or (period, phase)": lambda n: lib.clock_crossing(
+        n, "p", n.place("a"), 4, write=None, read=3
+    ),
+    "'p': depth must be an int from 1 on or a parameter, got None": lambda n: lib.fifo(
+        n, "p", n.place("a"), None
+    ),
+    "'p': latency must be an int from 1 on or a parameter, got 0": lambda n: lib.fifo(
+        n, "p", n.place("a"), 4, latency=0
+    ),
+    "'p': stages must be an int 1..10000, got 2.5": lambda n: lib.pipeline(
+        n, "p", n.place("a"), 2.5
+    ),
+    "'p': count must be an int from 0 on or a parameter, got 1.5": lambda n: lib.credit(
+        n, "p", 1.5
+    ),
 }
 
 
@@ -383,6 +432,89 @@ def test_misused_parts_say_how(text):
         MISUSES[text](lpn.Net("n"))
     assert str(refused.value).split("\n", 1)[0] == text
     assert refused.value.code == ("E-emit" if "property" in text else "E-operand")
+
+
+def test_a_place_of_another_net_is_refused():
+    """It was taken for a place of this one by the number of its type, or ended with an IndexError."""
+    with pytest.raises(lpn.Error) as refused:
+        lib.fifo(lpn.Net("n"), "p", lpn.Net("other").place("a", Tagged), 4)
+    assert refused.value.code == "E-foreign"
+    assert "'p' of net 'n' needs a place of that net, got 'a' of net 'other'" in str(refused.value)
+
+
+def test_ints_of_numpy_are_ints():
+    import numpy
+
+    net = lpn.Net("n")
+    one = numpy.int64(1)
+    for part in (
+        lib.pipeline(net, "pipeline", net.place("a", Tagged), one),
+        lib.clock_crossing(net, "cdc", net.place("b", Tagged), one, write=2, read=3, stages=one),
+        *lib.reorder_buffer(net, "rob", net.place("c", Tagged), net.place("d", Tagged), one),
+    ):
+        assert list(part.fields) == ["tag"]
+
+
+def _stuck_memory(net, done):
+    port = _port(net, "m")
+    asks = net.place("asks", lib.Access, start=True, init=[dict(address=0, bytes=8, write=0, id=0)])
+    net.transition("ask", take={"t": asks}, put=[port.requests.forward("t")])
+    net.transition("end", take={"t": port.responses}, put=[done])
+    lib.memory(net, "memory", port, latency=1, bytes_per_cycle=8, outstanding=0)
+
+
+def _stuck_dma(net, done):
+    ports = [_port(net, "a"), _port(net, "b")]
+    row = {"source": 0, "destination": 0, "bytes": 100}
+    moves = net.place("moves", lib.Move, start=True, init=[row])
+    end = lib.dma(net, "dma", moves, *ports, writes=0)
+    net.transition("end", take={"t": end}, put=[done])
+    for k, port in enumerate(ports):
+        lib.memory(net, f"memory{k}", port, latency=1, bytes_per_cycle=8)
+
+
+def _stuck_interconnect(net, done):
+    one, other = _port(net, "m"), _port(net, "s")
+    asks = net.place("asks", lib.Access, start=True, init=[dict(address=0, bytes=8, write=0, id=0)])
+    net.transition("ask", take={"t": asks}, put=[one.requests.forward("t")])
+    net.transition("end", take={"t": one.responses}, put=[done])
+    lib.interconnect(net, "bus", [one], [other], lambda t: 1)
+    lib.memory(net, "memory", other, latency=1, bytes_per_cycle=8)
+
+
+def _stuck_reorder_buffer(net, done):
+    asks = net.place("asks", Tagged, start=True, init=[{"tag": 0}] * 2)
+    answers = net.place("answers", Tagged)
+    issued, out = lib.reorder_buffer(net, "rob", asks, answers, 2)
+    lost = net.place("lost", Tagged, sink=True)
+    for k, target in enumerate((answers, lost)):
+        served = issued.take(guard=lambda t, k=k: t.tag == k)
+        net.transition(f"serve{k}", take={"t": served}, put=[target.forward("t")])
+    net.transition("end", take={"t": out}, put=[done])
+
+
+def _stuck_pipeline(net, done):
+    words = net.place("words", Tagged, start=True, init=[{"tag": k} for k in range(3)])
+    out = net.place("out", Tagged, capacity=1, sink=True)
+    lib.pipeline(net, "pipeline", words, 2, out=out)
+
+
+@pytest.mark.parametrize(
+    "stuck, left",
+    [
+        (_stuck_memory, "m.requests"),
+        (_stuck_dma, "dma.ending"),
+        (_stuck_interconnect, "bus.asked0"),
+        (_stuck_reorder_buffer, "rob.order"),
+        (_stuck_pipeline, "pipeline.s1.result"),
+    ],
+)
+def test_a_part_that_keeps_work_for_ever_has_stalled(stuck, left):
+    """Such a run ended as a quiet one, whose latency was that of what had come out before."""
+    net = lpn.Net("n")
+    stuck(net, net.place("done", done=True, sink=True))
+    run = lpn.simulate(net, engine="interp")
+    assert run.stalled and left in run.undrained
 
 
 def test_an_access_of_two_lines_is_an_error():

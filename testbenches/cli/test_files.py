@@ -196,3 +196,7 @@ def test_a_new_model_has_a_name_and_a_place(lpn, tmp_path):
     assert "disk is there already" in lpn("new", "disk", cwd=tmp_path).refused("E-usage")
     said = lpn("new", "a-b", cwd=tmp_path).refused("E-usage")
     assert "'a-b' cannot name a model: use letters, digits and _" in said
+    assert "'' cannot name a model" in lpn("new", "", cwd=tmp_path).refused("E-usage")
+    for module in ("lpn", "random"):  # whose test would import this file in its place
+        said = lpn("new", module, cwd=tmp_path).refused("E-usage")
+        assert f"Python would take {module}.py for its module of that name" in said

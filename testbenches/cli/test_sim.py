@@ -330,6 +330,18 @@ def test_interrupt_while_an_input_is_read(environment, nets):
         (["line.lpn", "m.json", "-p", "slow=200"], "E-param", "1..100"),
         (["line.lpn", "m.json", "-p", f"slow={2**70}"], "E-param", "does not fit in 64 bits"),
         (["line.lpn", "m.json", "--engine", "fast"], "E-usage", "'compiled', 'interp'"),
+        (
+            ["line.lpn", "m.json", "-p", "slow=2", "-p", "slow=3"],
+            "E-usage",
+            "-p slow is given twice",
+        ),
+        (["line.lpn", "m.json", "--top", "1"], "E-usage", "nothing without --critical-path"),
+        (
+            ["line.lpn", "m.json", "--path-memory", "9"],
+            "E-usage",
+            "nothing without --critical-path",
+        ),
+        (["line.lpn", "--explain", "--stats"], "E-usage", "--stats does nothing with --explain"),
         (["line.lpn", "m.json", "--limit", "-1"], "E-usage", "-1"),
         (["line.lpn", "m.json", "--nonsense"], "E-usage", "--nonsense"),
         (["line.lpn", "m.json", "m.json", "--trace", "t.json"], "E-usage", "2 inputs"),
@@ -548,6 +560,32 @@ def test_an_empty_workload_is_said(lpn, tmp_path):
     done = lpn("sim", "line.lpn", "none.json", "--engine", "interp", cwd=tmp_path)
     assert done.status == 0
     assert done.err == "note: none.json: nothing happened, no transition had its tokens\n"
+
+
+PRINTS = """
+import lpn
+print("loaded")
+def net():
+    print("a net")
+    net = lpn.Net("prints")
+    queue = net.place("queue", start=True)
+    net.transition("work", take={"t": queue}, put=[net.place("out", done=True)], servers=1, delay=2)
+    return net
+def workload(input, net):
+    print("a workload")
+    work = lpn.Marking(net)
+    work.add("queue", count=3)
+    return work
+"""
+
+
+@pytest.mark.parametrize("command", ["sim", "sweep"])
+def test_what_a_model_prints_is_not_the_answer(lpn, tmp_path, command):
+    (tmp_path / "prints.py").write_text(PRINTS)
+    done = lpn(command, "prints.py", "x", "--json", cwd=tmp_path)
+    assert done.status == 0 and done.json["model"] == "prints"  # .json: one object and nothing else
+    assert done.err.count("loaded\n") >= 1 and "a net\n" in done.err and "a workload\n" in done.err
+    assert "a net\n" in lpn("sim", "prints.py", "x", cwd=tmp_path).out
 
 
 def test_an_input_that_is_missing_is_named_once(lpn, tmp_path):

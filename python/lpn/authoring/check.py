@@ -5,7 +5,7 @@ import _lpn
 from ..errors import listed, mistake, near
 from .expr import INT_MAX, INT_MIN, as_index, text_of
 
-__all__ = ["check_fields", "check_name", "check_options", "plain"]
+__all__ = ["check_fields", "check_name", "check_options", "flag", "plain"]
 
 
 def check_fields(kind, given, what, missing_ok=False):
@@ -40,6 +40,14 @@ def check_options(what, unknown, known):
             "E-option",
             f"net.{what} has no option '{name}'; it has: {listed(known)}{near(name, known)}",
         )
+
+
+def flag(value, what):
+    """A bool from an author's one; None is False."""
+    number = 0 if value is None else as_index(value)
+    if number not in (0, 1):
+        raise mistake("E-operand", f"{what} must be True or False, got {text_of(value)}")
+    return bool(number)
 
 
 def plain(value, what):

@@ -78,7 +78,12 @@ def as_index(value):
     if isinstance(value, (Expr, Ratio)) or hasattr(value, "_arc_name"):
         return None
     method = getattr(type(value), "__index__", None)
-    return None if method is None else method(value)
+    if method is None:
+        return None
+    try:
+        return method(value)
+    except TypeError:  # an array
+        return None
 
 
 def _constant(scope, value):

@@ -147,6 +147,11 @@ class Marking:
         to = self._place(place)
         fields = list(to._type.fields)
         flat: list[int] = []
+        if at is not None and not isinstance(at, Iterable):
+            raise mistake(
+                "E-marking",
+                f"add_rows needs a time per row, at=[{_shown(at)}, ...]; got {_shown(at)}",
+            )
         times = None if at is None else [_int(t, "at") for t in at]
         births = birth_of(to._type)
         position = to._type.fields.get(BORN, 0)

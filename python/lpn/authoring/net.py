@@ -11,7 +11,7 @@ import _lpn
 from .. import source
 from ..errors import listed, mistake, naming, placed, within
 from . import trace
-from .check import check_fields, check_name, check_options, plain
+from .check import check_fields, check_name, check_options, flag, plain
 from .expr import Expr, Scope, as_index
 from .place import Place, Tokens, Type
 from .token import Token
@@ -253,10 +253,10 @@ class Net:
                 name,
                 kind.number,
                 limit,
-                start=bool(start),
-                done=bool(done),
-                drain=bool(drain),
-                sink=bool(sink),
+                start=flag(start, "start"),
+                done=flag(done, "done"),
+                drain=flag(drain, "drain"),
+                sink=flag(sink, "sink"),
                 file=file,
                 line=line,
             )
@@ -399,7 +399,7 @@ class Net:
         """Pickles as its .lpn text."""
         return _unpickled, (self.text(), dict(self.bound))
 
-    def instance(self, part, prefix, connect=None, params=None, clock=None):
+    def instance(self, part, prefix, connect=None, params=None, clock=None, **unknown):
         """A copy of another net inside this one; returns an Instance.
 
         Its place "p" becomes "prefix.p", or the place of this net that `connect` gives: {their
@@ -412,6 +412,10 @@ class Net:
         start on these edges and its delays and intervals count periods; what one of them says of a
         clock counts them, too.
         """
+        check_options("instance", unknown, ("connect", "params", "clock"))
+        for what, given in (("connect", connect), ("params", params)):
+            if given is not None and not isinstance(given, Mapping):
+                raise mistake("E-operand", f"{what} of an instance is a dict, got {given!r}")
         if not isinstance(part, Net):
             raise mistake("E-operand", f"instance needs a net, got {part!r}")
         if part is self:
@@ -448,9 +452,17 @@ class Net:
                     f"net '{part.name}' has no parameter '{name}'; it has: {listed(part._params)}",
                 )
             number = next(k for k, p in enumerate(part._core.params) if p.name == name)
-            values[number] = self._formula(value, f"parameter '{name}' of net '{part.name}'")[0]
+            what = f"parameter '{name}' of net '{part.name}'"
+            values[number] = self._formula(value, what)[0]
+            if isinstance(value, Expr):
+                values[number] = self._within_range(
+                    value._int(), part._core.params[number].range, what
+                )
         if clock is not None:
-            period, phase = clock if isinstance(clock, (tuple, list)) else (clock, 0)
+            given = clock if isinstance(clock, (tuple, list)) else (clock, 0)
+            if len(given) != 2:
+                raise mistake("E-operand", f"clock must be (period, phase) in ticks, got {clock!r}")
+            period, phase = given
             where = f"the clock of instance '{prefix}'"
             if isinstance(period, int) and not isinstance(period, bool) and period < 1:
                 raise mistake("E-operand", f"{where} has a period of {period} ticks; at least 1")
@@ -487,6 +499,27 @@ class Net:
 
     # Parts.
 
+    def _within_range(self, value, range, what):
+        """The number of an expression over parameters that is an error of the run beyond the range
+        which a part declares for what stands for it. Raises Error "E-param" where it always is.
+        """
+        if range is None:
+            return value._id
+        (least, most), (lowest, highest) = range, value._bounds()
+        if lowest > most or highest < least:
+            raise mistake(
+                "E-param",
+                f"{what} is given {value._text()}, which is {lowest}..{highest}, outside its range "
+                f"{least}..{most}",
+            )
+        if least <= lowest and highest <= most:
+            return value._id
+        core = self._core
+        inside = core.logical_and(
+            core.le(core.constant(least), value._id), core.le(value._id, core.constant(most))
+        )
+        return core.assume(inside, value._id, f"{what} is in its range {least}..{most}")
+
     def _taken(self, what, name, first):
         where = self._core.where(*first.source)
         raise mistake(
@@ -506,6 +539,12 @@ class Net:
         """A place of the same type as another."""
         if not isinstance(other, Place):
             raise mistake("E-arc", f"'{name}' needs a place, got {other!r}")
+        if other._net is not self:
+            raise mistake(
+                "E-foreign",
+                f"'{name}' of net '{self.name}' needs a place of that net, got '{other.name}' of net "
+                f"'{other._net.name}'; join nets with net.instance",
+            )
         return self._add_place(name, other._type, **options)
 
     def _here(self, at=None):
@@ -644,6 +683,8 @@ def parameter_values(net: Net, params: Mapping[str, int] | None) -> list[int]:
     given = {**net.bound, **(params or {})}
     pairs = []
     for name, value in given.items():
+        if not isinstance(name, str):
+            raise mistake("E-param", f"a parameter of net '{net.name}' has a name, got {name!r}")
         if not isinstance(value, int) and not hasattr(value, "__index__"):
             raise mistake(
                 "E-param", f"parameter '{name}' of net '{net.name}' must be int, got {value!r}"

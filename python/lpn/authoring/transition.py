@@ -6,7 +6,7 @@ from .. import source
 from ..errors import listed, mistake, within
 from . import trace
 from .arc import Arc, Looked
-from .check import check_fields, check_name, plain
+from .check import check_fields, check_name, flag, plain
 from .expr import Expr, Ratio, Scope, text_of
 from .place import ArcSpec, Emission, Place
 from .token import BORN, birth_of
@@ -99,7 +99,7 @@ class TransitionBuilder:
             if isinstance(servers, Alone):
                 servers = stands_alone(self.net, servers, "transition", self.name, "servers")
             self.t.set_servers(self.net._formula(servers, "servers"))
-        self.t.ordered = bool(ordered)
+        self.t.ordered = flag(ordered, "ordered")
         if clock is not None:
             if not isinstance(clock, (tuple, list)):
                 clock = (clock, 0)

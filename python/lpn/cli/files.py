@@ -1,6 +1,7 @@
 """lpn new, compile, marking, print: a model as files, to begin with and for programs without Python."""
 
 import os
+import sys
 
 import click
 
@@ -187,9 +188,13 @@ def new(folder):
     """Begins a model: FOLDER/NAME.py with a net, a workload, open-loop traffic and an input space that
     run, an input for it, and a test. NAME is the folder's.
     """
-    name = os.path.basename(os.path.abspath(folder))
+    name = os.path.basename(os.path.abspath(folder)) if folder else ""
     if not name.isidentifier() or not name.isascii():
         raise click.UsageError(f"'{name}' cannot name a model: use letters, digits and _")
+    if name in sys.stdlib_module_names or name in ("lpn", "numpy", "pytest"):
+        raise click.UsageError(
+            f"'{name}' cannot name a model: Python would take {name}.py for its module of that name"
+        )
     if os.path.exists(folder):
         raise click.UsageError(f"{folder} is there already")
     os.makedirs(folder)

@@ -12,7 +12,7 @@ import sys
 import click
 
 from .. import source
-from ..command import ANSWERED, UNKNOWN, WRONG, Commands, answers_alone, print_json
+from ..command import ANSWERED, UNKNOWN, WRONG, Commands
 from ..errors import debugging, describe
 from ..runs import models
 
@@ -111,9 +111,38 @@ def main(arguments=None):
     source.count_as_ours(os.path.dirname(click.__file__) + os.sep, "<frozen runpy>", "<string>")
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     _open_streams()
-    alone = "--json" in arguments and not {"-h", "--help"} & set(arguments)
-    with answers_alone() if alone else contextlib.nullcontext():
-        status = _status_of(arguments)
+    try:
+        status = _lpn.main(arguments, prog_name="lpn", standalone_mode=False, obj=arguments)
+    except click.UsageError as error:
+        hint = f"\n  try: {error.ctx.command_path} --help" if error.ctx is not None else ""
+        status = _refuse("E-usage", error.format_message() + hint, arguments)
+    except click.ClickException as error:
+        status = _refuse("E-usage", error.format_message(), arguments)
+    except (click.Abort, KeyboardInterrupt):
+        status = _refuse(
+            "E-interrupted", "stopped by Ctrl-C before there was a result", arguments, UNKNOWN
+        )
+    except BrokenPipeError:
+        # The reader of stdout went away; what it wanted it has.
+        _give_up_stdout()
+        status = ANSWERED
+    except SystemExit as error:  # click itself returns its status, but for this:
+        if isinstance(error.__context__, BrokenPipeError):
+            _give_up_stdout()
+            status = ANSWERED
+        elif "_LPN_COMPLETE" in os.environ:  # click's answer to a shell, which ends it this way
+            status = error.code
+        else:
+            status = _refuse(
+                "E-model", f"the model ended Python itself (SystemExit: {error})", arguments
+            )
+    except Exception as error:
+        if debugging():
+            raise
+        if isinstance(error, OSError) and _of_echo(error):
+            error.filename = "stdout"
+            _give_up_stdout()  # else what is left in its buffer is an error again
+        status = _refuse(*describe(error), arguments)
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -121,39 +150,6 @@ def main(arguments=None):
         if not isinstance(error, BrokenPipeError):  # the answer is nowhere
             status = _refuse("E-input", f"stdout: {error.strerror}", ())
     sys.exit(status or ANSWERED)
-
-
-def _status_of(arguments):
-    """Runs one command; its status."""
-    try:
-        return _lpn.main(arguments, prog_name="lpn", standalone_mode=False, obj=arguments)
-    except click.UsageError as error:
-        hint = f"\n  try: {error.ctx.command_path} --help" if error.ctx is not None else ""
-        return _refuse("E-usage", error.format_message() + hint, arguments)
-    except click.ClickException as error:
-        return _refuse("E-usage", error.format_message(), arguments)
-    except (click.Abort, KeyboardInterrupt):
-        return _refuse(
-            "E-interrupted", "stopped by Ctrl-C before there was a result", arguments, UNKNOWN
-        )
-    except BrokenPipeError:
-        # The reader of stdout went away; what it wanted it has.
-        _give_up_stdout()
-        return ANSWERED
-    except SystemExit as error:  # click itself returns its status, but for this:
-        if isinstance(error.__context__, BrokenPipeError):
-            _give_up_stdout()
-            return ANSWERED
-        if "_LPN_COMPLETE" in os.environ:  # click's answer to a shell, which ends it this way
-            return error.code
-        return _refuse("E-model", f"the model ended Python itself (SystemExit: {error})", arguments)
-    except Exception as error:
-        if debugging():
-            raise
-        if isinstance(error, OSError) and _of_echo(error):
-            error.filename = "stdout"
-            _give_up_stdout()  # else what is left in its buffer is an error again
-        return _refuse(*describe(error), arguments)
 
 
 def _of_echo(error):
@@ -186,6 +182,8 @@ def _refuse(code, message, arguments, status=WRONG):
         err=True,
     )
     if "--json" in arguments:
+        import json
+
         with contextlib.suppress(OSError):  # of stdout; main() says so
-            print_json({"error": {"code": code, "message": message}})
+            click.echo(json.dumps({"error": {"code": code, "message": message}}))
     return status

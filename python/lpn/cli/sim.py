@@ -22,6 +22,8 @@ from ..command import (
     need_input,
     params_option,
     print_json,
+    refuse_beside,
+    refuse_without,
     say_compiled,
     say_endless,
 )
@@ -146,6 +148,10 @@ def sim(
         )
     if not isolate and (isolate_seconds or isolate_memory):
         raise click.UsageError("--isolate-seconds and --isolate-memory need --isolate")
+    if not path:
+        refuse_without("--critical-path", ("top", "path_memory"))
+    if explain and not inputs:
+        refuse_beside("--explain", ("params", "engine", "as_json"))
     loaded = load(model)
     first = inputs[0] if inputs else None
     engine = engine or os.environ.get("LPN_ENGINE") or None

@@ -5,7 +5,7 @@ from ..authoring.token import Int
 from ..authoring.trace import Over
 from ..errors import mistake
 from ._ports import record
-from ._queues import listed, output_like
+from ._queues import distinct, output_like
 
 __all__ = ["each", "priority", "round_robin"]
 
@@ -39,7 +39,7 @@ class _Arbiter:
 
     def __init__(self, net, name, inputs, out, delay, also, guard, credit, last):
         self.net, self.name = net, name
-        inputs = listed(name, "inputs", inputs)
+        inputs = distinct(name, "inputs", inputs)
         if not inputs:
             raise mistake("E-operand", f"arbiter '{name}' needs at least one input")
         self.n = n = len(inputs)
@@ -52,32 +52,14 @@ class _Arbiter:
         self.delays = each(name, "delay", delay, n)
         self.also = each(name, "also", also if also is not None else [[]] * n, n)
         self.last = last
-        own_credits = isinstance(credit, (list, tuple))
-        credits = each(name, "credit", credit, n)
-        guards = each(name, "guard", guard, n)
-        self.credits = [None] * n if own_credits else credits
-        self.inputs = [
-            self._admitted(k, source, guards[k], credits[k] if own_credits else None)
-            for k, source in enumerate(inputs)
-        ]
+        self.credits = each(name, "credit", credit, n)
+        self.guards = each(name, "guard", guard, n)
+        # Whether an input may be passed over though it has a token.
+        self.choosy = isinstance(credit, (list, tuple)) or any(g is not None for g in self.guards)
+        self.inputs = inputs
         self.held = (
             [net.place(f"{name}.held{k}") for k in range(n)] if last is not None else [None] * n
         )
-
-    def _admitted(self, k, source, guard, credit):
-        """The place of input k that takes part: where a head waits that passed its guard and has its
-        own credit; `source` itself where there is neither.
-        """
-        if guard is None and credit is None:
-            return source
-        ready = self.net._place_like(f"{self.name}.ready{k}", source, capacity=1)
-        take = {"t": source}
-        if credit is not None:
-            take["credit"] = credit
-        self.net.transition(
-            f"{self.name}.admit{k}", take=take, guard=guard, put=[ready.forward("t")]
-        )
-        return ready
 
     def grant(self, name, k, take, turn, before=()):
         """A transition that grants input k. `take`: what it takes besides; `turn`: what it puts when
@@ -94,7 +76,7 @@ class _Arbiter:
             goes_on = Over(["t"], lambda t: 0 if self.last(t) else 1)
             put += [*turn(ends), self.held[k].emit(count=goes_on)]
         self.net.transition(
-            name, take=arcs, put=[*put, *self.also[k]], delay=self.delays[k], guard=None
+            name, take=arcs, put=[*put, *self.also[k]], delay=self.delays[k], guard=self.guards[k]
         )
 
     def bursts(self, turn):
@@ -148,11 +130,11 @@ def round_robin(
     grant stays with its input until a token meets it (a burst).
 
     `out`, `delay`, `also`, `guard` and `credit` may be lists with an entry per input; an input is
-    passed over while its own credits are used up. With a guard or a credit of its own, an input has
-    a register, `name.readyK`, in which its head waits for the grant. Returns `out`.
+    passed over while its own credits are used up. Returns `out`.
 
     Up to 8 inputs have a transition per input and turn, whose arcs want the inputs before it to be
-    empty: input classes, bounds and interfaces work on these. More have one per input.
+    empty: input classes, bounds and interfaces work on these. More have one per input. With guards or
+    own credits there are two per input: it comes at or after the turn, or before it.
 
     Raises Error "E-operand" for no input, or a list of another length.
     """
@@ -166,6 +148,16 @@ def round_robin(
     def at(first):
         return place.take(guard=lambda turn: turn.next == first) if n > 1 else place
 
+    if a.choosy and skip_empty and n > 1:
+        # The earlier transition goes first: from the turn on, then from the first input on.
+        for k in range(n):
+            here = place.take(guard=lambda turn, k=k: turn.next <= k)
+            a.grant(f"{name}.grant{k}", k, {"turn": here}, turn(k))
+        for k in range(n - 1):
+            here = place.take(guard=lambda turn, k=k: turn.next > k)
+            a.grant(f"{name}.wrap{k}", k, {"turn": here}, turn(k))
+        a.bursts(turn)
+        return a.out
     for k in range(n):
         if not skip_empty:
             a.grant(f"{name}.grant{k}", k, {"turn": at(k)}, turn(k))

@@ -1,7 +1,9 @@
 """Transfers cut into bursts."""
 
 from ..authoring.arc import min as least
+from ..authoring.place import Place
 from ..authoring.token import Int
+from ..errors import mistake
 from ._ports import ADDRESSES, HIGHEST, MOST_BYTES, record, whole
 from ._queues import output_like
 
@@ -43,11 +45,13 @@ def bursts(net, name, transfers, *, most, boundary=4096, out=None, credit=None, 
 
     most, boundary: ints >= 1. Raises Error "E-operand".
     """
-    whole(name, "most", most, 1, MOST_BYTES - 1)
-    whole(name, "boundary", boundary, 1, ADDRESSES)
+    most = whole(name, "most", most, 1, MOST_BYTES - 1)
+    boundary = whole(name, "boundary", boundary, 1, ADDRESSES)
+    if room is not None and not isinstance(room, Place):
+        raise mistake("E-operand", f"'{name}': room must be a place, got {room!r}")
     out = net.place(f"{name}.out", Burst) if out is None else output_like(net, name, transfers, out)
     idle = net.place(f"{name}.idle", init=1)
-    rest = net.place(f"{name}.rest", _Rest)
+    rest = net.place(f"{name}.rest", _Rest, drain=True)
 
     def size(rest):
         return least(rest.bytes, least(most, boundary - rest.address % boundary))

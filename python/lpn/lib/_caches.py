@@ -4,7 +4,7 @@ from ..authoring.expr import select
 from ..authoring.token import Int
 from ..authoring.trace import Over
 from ..errors import mistake
-from ._ports import Access, HIGHEST, MOST_ID, MemoryPort, record, whole
+from ._ports import Access, HIGHEST, MOST_ID, a_port, amount, record, whole
 
 __all__ = ["cache"]
 
@@ -29,17 +29,23 @@ def cache(net, name, above, below, *, sets, ways, line, hit=1, mshrs=4, merges=4
     Raises Error "E-operand".
     """
     for what, port in (("above", above), ("below", below)):
-        if not isinstance(port, MemoryPort):
-            raise mistake("E-operand", f"cache '{name}': {what} must be a MemoryPort, got {port!r}")
-    for what, value, most in (("sets", sets, MOST_SETS), ("line", line, 4096)):
-        whole(name, what, value, 1, most)
+        a_port(f"cache '{name}'", what, port)
+    if above.requests is below.requests:
+        raise mistake("E-operand", f"cache '{name}': above and below must be two ports")
+    sets, line = whole(name, "sets", sets, 1, MOST_SETS), whole(name, "line", line, 1, 4096)
+    for what, value in (("sets", sets), ("line", line)):
         if value & (value - 1):
             raise mistake(
                 "E-operand", f"cache '{name}': {what} must be a power of two, got {value}"
             )
-    whole(name, "ways", ways, 1, MOST_WAYS)
-    whole(name, "mshrs", mshrs, 1, MOST_MSHRS)
-    whole(name, "merges", merges, 1, 2**20)
+    ways = whole(name, "ways", ways, 1, MOST_WAYS)
+    mshrs = whole(name, "mshrs", mshrs, 1, MOST_MSHRS)
+    merges = whole(name, "merges", merges, 1, 2**20)
+    hit = amount(name, "hit", hit, 1)
+    if write_back not in (False, True):
+        raise mistake(
+            "E-operand", f"cache '{name}': write_back must be True or False, got {write_back!r}"
+        )
     _Cache(net, name, above, below, sets, ways, line, hit, mshrs, merges, write_back).build()
 
 
@@ -107,13 +113,15 @@ class _Cache:
         self.table = net.place(f"{name}.table", record(kind, "The MSHRs.", **fields), init=[empty])
         init = [{f"way{w}": -1 for w in range(self.ways)}]
         self.set = [net.place(f"{name}.set{k}", a_set, init=init) for k in range(self.sets)]
-        self.targets = [net.place(f"{name}.targets{m}", Access) for m in range(self.mshrs)]
+        self.targets = [
+            net.place(f"{name}.targets{m}", Access, drain=True) for m in range(self.mshrs)
+        ]
         self.installed = net.place(
             f"{name}.installed",
             record("Installed", "A line has come.", mshr=Int[0, MOST_ID - 1]),
         )
-        self.hits = net.place(f"{name}.hits", Access)
-        self.filled = net.place(f"{name}.filled", Access)
+        self.hits = net.place(f"{name}.hits", Access, drain=True)
+        self.filled = net.place(f"{name}.filled", Access, drain=True)
         for m in range(self.mshrs):
             self.release(m)
         for k in range(self.sets):

@@ -1,6 +1,7 @@
 """From one clock to another."""
 
-from ._ports import whole
+from ..errors import mistake
+from ._ports import amount, whole
 from ._queues import output_like
 
 __all__ = ["clock_crossing"]
@@ -19,11 +20,19 @@ def clock_crossing(net, name, source, depth, *, write, read, stages=2, out=None)
     depth: int or parameter. An edge in the same tick is not after it. Metastability is not modelled:
     a register always settles in time. Raises Error "E-operand".
     """
-    whole(name, "stages", stages, 1, 16)
+    stages = whole(name, "stages", stages, 1, 16)
+    for what, clock in (("write", write), ("read", read)):
+        if clock is None:
+            raise mistake(
+                "E-operand",
+                f"'{name}': {what} must be a clock: a period in ticks, or (period, phase)",
+            )
     target = output_like(net, name, source, out)
-    slots = net.place(f"{name}.slots", init=depth)
-    written, pointed = (net._place_like(f"{name}.{x}", source) for x in ("written", "pointed"))
-    visible = net._place_like(f"{name}.visible", source)
+    slots = net.place(f"{name}.slots", init=amount(name, "depth", depth))
+    written, pointed = (
+        net._place_like(f"{name}.{x}", source, drain=True) for x in ("written", "pointed")
+    )
+    visible = net._place_like(f"{name}.visible", source, drain=True)
     net.transition(
         f"{name}.write",
         take={"t": source, "slot": slots},

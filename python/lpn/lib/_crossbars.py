@@ -2,7 +2,8 @@
 
 from ..errors import mistake
 from ._arbiters import each, round_robin
-from ._queues import listed
+from ._ports import MemoryPort, a_port, amount
+from ._queues import distinct
 
 __all__ = ["crossbar", "interconnect"]
 
@@ -33,10 +34,17 @@ def crossbar(
 
     Raises Error "E-operand" for no input or output, or a list of another length.
     """
-    inputs, outputs = listed(name, "inputs", inputs), listed(name, "outputs", outputs)
+    inputs, outputs = distinct(name, "inputs", inputs), distinct(name, "outputs", outputs)
     if not inputs or not outputs:
         raise mistake("E-operand", f"crossbar '{name}' needs at least one input and one output")
     credits = each(name, "credit", credit, len(outputs))
+    if queue is not None:
+        queue = amount(name, "queue", queue, 1)
+    if not callable(grant):
+        raise mistake(
+            "E-operand",
+            f"crossbar '{name}': grant must be lib.round_robin or lib.priority, got {grant!r}",
+        )
     heads = [
         net.place(f"{name}.head{i}", init=1) if queue is None else None for i in range(len(inputs))
     ]
@@ -44,7 +52,9 @@ def crossbar(
     for o, _ in enumerate(outputs):
         waiting.append([])
         for i, source in enumerate(inputs):
-            place = net._place_like(f"{name}.from{i}.to{o}", source, capacity=queue or 1)
+            place = net._place_like(
+                f"{name}.from{i}.to{o}", source, capacity=1 if queue is None else queue
+            )
             waiting[o].append(place)
             take = {"t": source.take(guard=lambda t, o=o: to(t) == o)}
             if heads[i] is not None:
@@ -74,20 +84,29 @@ def interconnect(net, name, masters, slaves, to, *, delay=1, grant=round_robin, 
 
     Raises Error "E-operand" for no master or slave.
     """
-    masters, slaves = list(masters), list(slaves)
+    ports = []
+    for what, given in (("masters", masters), ("slaves", slaves)):
+        if isinstance(given, MemoryPort):
+            raise mistake("E-operand", f"{what} of '{name}' must be a list of MemoryPorts, got one")
+        ports.append(
+            [a_port(f"interconnect '{name}'", f"one of the {what}", port) for port in given]
+        )
+    masters, slaves = ports
+    distinct(name, "masters and slaves", [port.requests for port in masters + slaves])
     if not masters or not slaves:
         raise mistake("E-operand", f"interconnect '{name}' needs at least one master and one slave")
     n = len(masters)
     asked = []
     for m, port in enumerate(masters):
-        place = net._place_like(f"{name}.asked{m}", port.requests)
+        place = net._place_like(f"{name}.asked{m}", port.requests, drain=True)
         net.transition(
             f"{name}.tag{m}",
             take={"t": port.requests},
             put=[place.forward("t", id=lambda t, m=m: t.id * n + m)],
         )
         asked.append(place)
-    limits = [net.place(f"{name}.credits{s}", init=outstanding) for s in range(len(slaves))]
+    limit = amount(name, "outstanding", outstanding)
+    limits = [net.place(f"{name}.credits{s}", init=limit) for s in range(len(slaves))]
     crossbar(
         net,
         f"{name}.requests",
@@ -100,12 +119,15 @@ def interconnect(net, name, masters, slaves, to, *, delay=1, grant=round_robin, 
     )
     answered = []
     for s, port in enumerate(slaves):
-        place = net._place_like(f"{name}.answered{s}", port.responses)
+        place = net._place_like(f"{name}.answered{s}", port.responses, drain=True)
         net.transition(
             f"{name}.freed{s}", take={"t": port.responses}, put=[place.forward("t"), limits[s]]
         )
         answered.append(place)
-    back = [net._place_like(f"{name}.back{m}", port.responses) for m, port in enumerate(masters)]
+    back = [
+        net._place_like(f"{name}.back{m}", port.responses, drain=True)
+        for m, port in enumerate(masters)
+    ]
     crossbar(net, f"{name}.responses", answered, back, lambda t: t.id % n, delay=delay, grant=grant)
     for m, port in enumerate(masters):
         net.transition(

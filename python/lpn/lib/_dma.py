@@ -3,7 +3,7 @@
 from ..authoring.token import Int
 from ..errors import mistake
 from ._bursts import Burst, Transfer, bursts
-from ._ports import ADDRESSES, MOST_BYTES, MemoryPort, record, whole
+from ._ports import ADDRESSES, MOST_BYTES, a_port, amount, record, whole
 
 __all__ = ["Move", "dma"]
 
@@ -45,20 +45,18 @@ def dma(
     Raises Error "E-operand".
     """
     for what, port in (("read", read), ("write", write)):
-        if not isinstance(port, MemoryPort):
-            raise mistake("E-operand", f"dma '{name}': {what} must be a MemoryPort, got {port!r}")
+        a_port(f"dma '{name}'", what, port)
     if read.requests is write.requests:
         raise mistake(
             "E-operand",
             f"dma '{name}': read and write must be two ports; join them by lib.interconnect",
         )
-    whole(name, "burst", burst, 1, MOST_BYTES - 1)
-    if isinstance(buffer, int):
-        whole(name, "buffer", buffer, 2 * burst)
+    burst = whole(name, "burst", burst, 1, MOST_BYTES - 1)
+    buffer = amount(name, "buffer", buffer, 2 * burst)
     out = net.place(f"{name}.done", Move) if out is None else out
     room, filled = net.place(f"{name}.room", init=buffer), net.place(f"{name}.filled")
-    from_, to = net.place(f"{name}.from", Transfer), net.place(f"{name}.to", Transfer)
-    ending = net.place(f"{name}.ending", Move)
+    from_, to = (net.place(f"{name}.{x}", Transfer, drain=True) for x in ("from", "to"))
+    ending = net.place(f"{name}.ending", Move, drain=True)
     net.transition(
         f"{name}.take",
         take={"m": moves},
@@ -74,8 +72,8 @@ def dma(
     )
     written = net.place(f"{name}.written")
     for side, port, transfers, limit, needs, writing in sides:
-        credits = net.place(f"{name}.{side}s", init=limit)
-        cut = net.place(f"{name}.{side}.burst", Burst)
+        credits = net.place(f"{name}.{side}s", init=amount(name, f"{side}s", limit))
+        cut = net.place(f"{name}.{side}.burst", Burst, drain=True)
         how = {"most": burst, "boundary": boundary, "out": cut, "credit": credits}
         bursts(net, f"{name}.{side}", transfers, **how, **needs)
         net.transition(

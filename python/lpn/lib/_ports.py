@@ -1,12 +1,15 @@
 """Memory ports: what joins parts that ask for data with parts that have it."""
 
 from dataclasses import dataclass
+from numbers import Integral
 
+from ..authoring.expr import Expr
 from ..authoring.place import Place
 from ..authoring.token import Int, Token
+from ..authoring.unknown import Alone
 from ..errors import mistake
 
-__all__ = ["Access", "MemoryPort", "memory", "memory_port", "record", "whole"]
+__all__ = ["Access", "MemoryPort", "memory", "a_port", "amount", "memory_port", "record", "whole"]
 
 ADDRESSES, MOST_BYTES, MOST_ID = 2**48, 2**32, 2**31
 HIGHEST = ADDRESSES + MOST_BYTES  # the last address of a piece of what begins below ADDRESSES
@@ -41,17 +44,37 @@ def memory_port(net, name, open=False) -> MemoryPort:
     memory is joined by `net.instance`; alone, requests stay in it, and a workload may give answers.
     """
     return MemoryPort(
-        net.place(f"{name}.requests", Access, sink=open),
-        net.place(f"{name}.responses", Access, start=open),
+        net.place(f"{name}.requests", Access, sink=open, drain=not open),
+        net.place(f"{name}.responses", Access, start=open, drain=not open),
     )
 
 
+def a_port(who, what, given):
+    """A MemoryPort. Raises Error "E-operand"."""
+    if not isinstance(given, MemoryPort):
+        raise mistake("E-operand", f"{who}: {what} must be a MemoryPort, got {given!r}")
+    return given
+
+
 def whole(name, what, value, least, most=2**40):
-    """Raises Error "E-operand" unless `value` is an int in least..most."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+    """An int in least..most. Raises Error "E-operand"."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= most:
         raise mistake(
             "E-operand", f"'{name}': {what} must be an int {least}..{most}, got {value!r}"
         )
+    return int(value)
+
+
+def amount(name, what, value, least=0):
+    """An int of at least `least`, or a parameter. Raises Error "E-operand"."""
+    if isinstance(value, (Expr, Alone)):
+        return value
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise mistake(
+            "E-operand",
+            f"'{name}': {what} must be an int from {least} on or a parameter, got {value!r}",
+        )
+    return int(value)
 
 
 def memory(net, name, port, *, latency, bytes_per_cycle, outstanding=16):
@@ -61,9 +84,10 @@ def memory(net, name, port, *, latency, bytes_per_cycle, outstanding=16):
     of the bus, an int. outstanding: requests begun and not answered, an int or a parameter.
     Raises Error "E-operand".
     """
-    whole(name, "bytes_per_cycle", bytes_per_cycle, 1)
-    slots = net.place(f"{name}.slots", init=outstanding)
-    read = net.place(f"{name}.read", Access)
+    a_port(f"memory '{name}'", "port", port)
+    bytes_per_cycle = whole(name, "bytes_per_cycle", bytes_per_cycle, 1)
+    slots = net.place(f"{name}.slots", init=amount(name, "outstanding", outstanding))
+    read = net.place(f"{name}.read", Access, drain=True)
     net.transition(
         f"{name}.access",
         take={"t": port.requests, "slot": slots},

@@ -1,13 +1,17 @@
 """FIFOs, pipelines and credits."""
 
+from collections.abc import Iterable
+from numbers import Integral
+
 from ..authoring.place import Place
 from ..errors import mistake
+from ._ports import amount, whole
 
 __all__ = ["credit", "fifo", "pipeline"]
 
 
 def listed(name, what, given):
-    """Places that an element is given as a list. Raises Error "E-operand" for one alone."""
+    """Places, or ports, that an element is given as a list. Raises Error "E-operand" for one alone."""
     if isinstance(given, Place):
         raise mistake(
             "E-operand",
@@ -16,13 +20,22 @@ def listed(name, what, given):
     return list(given)
 
 
+def distinct(name, what, given):
+    """As listed. Raises Error "E-operand" where one stands twice, too."""
+    given = listed(name, what, given)
+    for k, place in enumerate(given):
+        if place in given[:k]:
+            raise mistake("E-operand", f"{what} of '{name}' have '{place.name}' twice")
+    return given
+
+
 def output_like(net, name, source, out):
     """The place that an element fills: the given one, or a new one of the source's type."""
     if out is not None:
         if not isinstance(out, Place):
             raise mistake("E-arc", f"out of '{name}' must be a place, got {out!r}")
         return out
-    return net._place_like(name + ".out", source)
+    return net._place_like(f"{name}.out", source)
 
 
 def fifo(net, name, source, depth, *, latency=1):
@@ -31,6 +44,9 @@ def fifo(net, name, source, depth, *, latency=1):
     A token written at t can be read at t + `latency` (cycles, >= 1). An entry is held from the
     write until the reader commits. `depth`: int or parameter, >= 1.
     """
+    depth = amount(name, "depth", depth, 1)
+    if isinstance(latency, Integral):
+        latency = amount(name, "latency", latency, 1)
     entries = net._place_like(name, source, capacity=depth)
     net.transition(
         f"{name}.write",
@@ -53,7 +69,10 @@ def pipeline(net, name, source, stages, *, out=None):
 
     Raises Error "E-operand" for no stage.
     """
-    delays = [1] * stages if isinstance(stages, int) else list(stages)
+    if isinstance(stages, Iterable):
+        delays = list(stages)
+    else:
+        delays = [1] * whole(name, "stages", stages, 1, 10_000)
     if not delays:
         raise mistake("E-operand", f"pipeline '{name}' needs at least one stage")
     target = output_like(net, name, source, out)
@@ -61,8 +80,8 @@ def pipeline(net, name, source, stages, *, out=None):
     for k, delay in enumerate(delays):
         stage = f"{name}.s{k}"
         slot = net.place(f"{stage}.free", init=1)
-        register = net._place_like(f"{stage}.register", source)
-        result = net._place_like(f"{stage}.result", source)
+        register = net._place_like(f"{stage}.register", source, drain=True)
+        result = net._place_like(f"{stage}.result", source, drain=True)
         net.transition(
             f"{stage}.move",
             take={"t": ready, "slot": slot},
@@ -86,8 +105,8 @@ def credit(net, name, count, *, latency=0):
     The sender's transition takes from `take`, the receiver's puts into `give`; a credit given at t
     can be taken at t + `latency` (cycles; 0: both are one place). `count`: int or parameter.
     """
-    take = net.place(name, init=count)
-    if isinstance(latency, int) and latency == 0:
+    take = net.place(name, init=amount(name, "count", count))
+    if isinstance(latency, Integral) and latency == 0:
         return take, take
     give = net.place(f"{name}.returned")
     net.transition(

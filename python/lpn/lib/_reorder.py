@@ -1,5 +1,6 @@
 """Answers in the order of their requests, however they come."""
 
+from ..authoring.place import Place
 from ..authoring.token import Int
 from ..errors import mistake
 from ._ports import record, whole
@@ -20,8 +21,10 @@ def reorder_buffer(net, name, requests, returned, entries, *, issued=None, out=N
 
     Raises Error "E-operand" for another number, "E-emit" for tokens without a tag.
     """
-    whole(name, "entries", entries, 1, 256)
+    entries = whole(name, "entries", entries, 1, 256)
     for place in (requests, returned):
+        if not isinstance(place, Place):
+            raise mistake("E-arc", f"reorder buffer '{name}' needs a place, got {place!r}")
         if "tag" not in place.fields:
             raise mistake(
                 "E-emit",
@@ -31,7 +34,7 @@ def reorder_buffer(net, name, requests, returned, entries, *, issued=None, out=N
     out = output_like(net, name, returned, out)
     entry = record(f"Entry{entries}", "An entry.", tag=Int[0, entries - 1])
     free = net.place(f"{name}.free", entry, init=[{"tag": k} for k in range(entries)])
-    order = net.place(f"{name}.order", entry)
+    order = net.place(f"{name}.order", entry, drain=True)
     port = net.place(f"{name}.port", init=1)
     # Entries are freed in the order in which they were taken, so a FIFO of them is the tail pointer.
     net.transition(
@@ -42,7 +45,7 @@ def reorder_buffer(net, name, requests, returned, entries, *, issued=None, out=N
         servers=1,
     )
     for k in range(entries):
-        result = net._place_like(f"{name}.result{k}", returned)
+        result = net._place_like(f"{name}.result{k}", returned, drain=True)
         net.transition(
             f"{name}.file{k}",
             take={"t": returned.take(guard=lambda t, k=k: t.tag == k)},

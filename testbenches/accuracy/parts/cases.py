@@ -31,37 +31,58 @@ def arrivals(draw, n, gap):
 
 
 def arbiter(draw):
-    """Two to five inputs, with credits, bursts or neither, fair or by priority."""
-    n, fair = draw.randint(1, 5), draw.random() < 0.6
-    kind = draw.choice(["plain", "credits", "bursts"])
+    """Up to ten inputs, fair or by priority, any of: bursts, guards, credits of all or of each."""
+    n, fair = draw.choice([1, 2, 2, 3, 4, 5, 9, 10]), draw.random() < 0.6
+    choose, lent = draw.choice([None, None, "all", "each"]), draw.choice(
+        [None, None, "all", "each"]
+    )
+    bursts, returns = draw.random() < 0.3, draw.randint(1, 9)
     net = lpn.Net("arbiter")
     inputs = [net.place(f"q{k}", Word, start=True) for k in range(n)]
+    outs = [net.place(f"through{k}", Word) for k in range(n)]
     done = net.place("done", Word, done=True, sink=True)
-    options, number, returns = {}, draw.randint(1, 3), draw.randint(1, 9)
-    take = give = None
-    if kind == "credits":
-        take, give = lib.credit(net, "credits", number, latency=returns)
-        options["credit"] = take
-    if kind == "bursts":
+    options, back, numbers = {}, [[] for _ in range(n)], [None] * n
+    if fair and draw.random() < 0.2:
+        options["skip_empty"] = False
+    fits = [choose == "all" or choose == "each" and draw.random() < 0.5 for _ in range(n)]
+    if choose is not None:
+        guards = [(lambda t: t.port < 10) if fit else None for fit in fits]
+        options["guard"] = guards[0] if choose == "all" else guards
+    if lent == "all":
+        numbers = [[draw.randint(1, 3)]] * n
+        options["credit"], give = lib.credit(net, "credits", numbers[0][0], latency=returns)
+        back = [[give]] * n
+    if lent == "each":
+        numbers = [[draw.randint(0, 3)] if draw.random() < 0.7 else None for _ in range(n)]
+        options["credit"] = [None] * n
+        for k, number in enumerate(numbers):
+            if number is not None:
+                options["credit"][k], give = lib.credit(
+                    net, f"credits{k}", number[0], latency=returns
+                )
+                back[k] = [give]
+    if bursts:
         options["last"] = lambda t: t.last
     grant = lib.round_robin if fair else lib.priority
-    out = grant(net, "arb", inputs, delay=lambda t: t.n, **options)
-    put = [done.forward("t")] + ([give] if give is not None else [])
-    net.transition("end", take={"t": out}, put=put)
+    grant(net, "arb", inputs, outs, delay=lambda t: t.n, **options)
+    for k, source in enumerate(inputs):
+        net.transition(f"end{k}", take={"t": outs[k]}, put=[done.forward("t", port=k), *back[k]])
+        if fits[k]:
+            net.transition(
+                f"other{k}", take={"t": source.take(guard=lambda t: t.port >= 10)}, put=[]
+            )
     queues, marking = [], lpn.Marking(net)
     for k in range(n):
-        count = draw.randint(1, 8)
-        at = arrivals(draw, count, draw.choice([1, 4, 15]))
-        queue = [(a, draw.randint(1, 6), j == count - 1 or draw.random() < 0.5)
+        count = draw.randint(0, 8)
+        at = arrivals(draw, count, draw.choice([0, 1, 4, 15]))
+        queue = [(a, draw.randint(0, 6), j == count - 1 or draw.random() < 0.5,
+                  not fits[k] or draw.random() < 0.7)
                  for j, a in enumerate(at)]  # fmt: skip
-        marking.add_rows(f"q{k}", [(d, k, int(last)) for _, d, last in queue], at=at)
+        rows = [(d, 0 if fit else 10, int(last)) for _, d, last, fit in queue]
+        marking.add_rows(f"q{k}", rows, at=at)
         queues.append(queue)
-    credits = number if kind == "credits" else None
-    # `credit` gives one back per cycle; grants are a cycle apart at least.
-    out = independent.arbiter(
-        queues, fair, credits=credits, returns=returns, bursts=kind == "bursts"
-    )
-    return net, marking, out
+    how = {"bursts": bursts, "waits": "skip_empty" in options}
+    return net, marking, independent.arbiter(queues, fair, credits=numbers, returns=returns, **how)
 
 
 def queued_crossbar(draw):

@@ -199,28 +199,44 @@ class Arbiter:
         return self.free_at
 
 
-def arbiter(queues, fair, *, credits=None, returns=0, bursts=False):
-    """queues: per input [(arrival, delay, last)]. credits: how many, each back `returns` cycles
-    after its token is through. [(cycle, input)] of what comes out.
+def arbiter(queues, fair, *, credits, returns=0, bursts=False, waits=False):
+    """queues: per input [(arrival, delay, last, fits)]; a head that does not fit takes no part, and
+    somebody else takes it when no other can be granted. credits: per input a list of one number, which
+    inputs may share, or None; each is back `returns` cycles after its token is through, one per cycle.
+    waits: for the input whose turn it is. [(cycle, input)] of what comes out.
     """
     a = Arbiter(len(queues), fair, bursts)
-    queues, out, t, back = [list(q) for q in queues], [], 0, []
+    queues, out, t = [list(q) for q in queues], [], 0
+    back, returned = [], {}  # (cycle, credits)
     stuck = 0
     while any(queues) and stuck < 500:
-        while back and back[0] <= t:
-            back.pop(0)
-            credits += 1
-        ready = [k for k, q in enumerate(queues) if q and q[0][0] <= t]
-        k = a.pick(t, ready) if credits is None or credits else None
-        stuck += 1
+        for at, owner in [each for each in back if each[0] <= t]:
+            back.remove((at, owner))
+            owner[0] += 1
+        there = [k for k, q in enumerate(queues) if q and q[0][0] <= t]
+        able = [k for k in there if queues[k][0][3] and (credits[k] is None or credits[k][0])]
+        if waits:
+            able = [k for k in able if k == (a.turn if a.held is None else a.held)]
+        k = a.pick(t, able)
+        others = [i for i in there if not queues[i][0][3]]
         if k is not None:
-            _, delay, last = queues[k].pop(0)
-            out.append((a.grant(t, k, delay, last), k))
-            if credits is not None:
-                credits -= 1
-                back.append(out[-1][0] + returns)
+            _, delay, last, _ = queues[k].pop(0)
+            end = a.grant(t, k, delay, last)
+            out.append((end, k))
+            if credits[k] is not None:
+                credits[k][0] -= 1
+                key = id(credits[k])
+                returned[key] = max(end, returned.get(key, -1) + 1)
+                back.append((returned[key] + returns, credits[k]))
+            for q in queues:  # the arbiter is busy
+                while q and q[0][0] <= t and not q[0][3]:
+                    q.pop(0)
             stuck = 0
-        t += 1
+        elif others:
+            queues[others[0]].pop(0)
+        else:
+            stuck += 1
+            t += 1
     return out
 
 
