@@ -76,19 +76,3 @@ def test_closed_streams_lead_nowhere(nets, marking, tmp_path):
     )
     assert subprocess.run(["bash", "-c", line], check=False).returncode == 0
     assert json.loads(trace.read_text())["ending"] == "quiet"
-
-
-@pytest.mark.parametrize(
-    "words", [["sim"], ["check"], ["sweep", "-p", "delay=1,2"], ["sim", "--bad"]]
-)
-def test_what_a_model_prints_is_no_answer(lpn, tmp_path, words):
-    model = tmp_path / "loud.py"
-    model.write_text(
-        "import lpn\nprint('loaded')\n\ndef net(*, delay=3):\n    print('made')\n"
-        "    net = lpn.Net('n')\n    done = net.place('done', done=True, sink=True)\n"
-        "    net.transition('t', take={'x': net.place('a', init=2)}, put=[done], delay=delay)\n"
-        "    return net\n"
-    )
-    answer = lpn(words[0], model, *words[1:], "--json")
-    assert isinstance(json.loads(answer.out), dict) and answer.out.count("\n") == 1
-    assert "--bad" in words or answer.err.startswith("loaded\nmade\n")
