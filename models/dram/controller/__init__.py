@@ -18,14 +18,13 @@ from ..device import Over
 from . import memory
 from .channel import Channel
 from .formulas import (
-    block_of,
+    access_of,
     enters,
     is_write,
     joins,
     number_of,
     read_of,
     shared,
-    slot_of,
     under_way,
     when,
 )
@@ -106,15 +105,13 @@ def accepts(net, channels, ports, requests, accepted, posted, joined):
                     count=lambda r, p: enters(r, p) & is_write(r.entry), **values(next_)
                 ),
                 posted.emit(
-                    count=lambda r, p: when(under_way(r, p) & 2 != 0, 1) | is_write(r.entry),
+                    count=lambda r, p: under_way(r, p, True) | is_write(r.entry),
                     id=lambda r: number_of(r.entry),
                 ),
                 joined.emit(count=joins, id=lambda r: number_of(r.entry)),
-                channel.begun.emit(
+                channel.pending.emit(
                     count=enters,
-                    slot=slot_of,
-                    block=lambda r: block_of(r.bank, r.entry),
-                    way=lambda r: 1 + is_write(r.entry),
+                    what=lambda r: access_of(r.bank, r.entry, False) + is_write(r.entry),
                 ),
             ],
             **phase,

@@ -3,7 +3,7 @@
 import lpn
 
 from .formulas import (
-    block_of,
+    access_of,
     both,
     entered_at,
     entries_of,
@@ -218,8 +218,7 @@ class Banks:
                 ),
                 self.finished.emit(
                     count=lambda q: when(shared(entry(q)), 1),
-                    block=lambda q: block_of(number, entry(q)),
-                    way=2 if kind == WRITES else 1,
+                    what=lambda q: access_of(number, entry(q), kind == WRITES),
                 ),
             ],
             s=self.queues,

@@ -13,9 +13,7 @@ from .scheduler import Scheduler
 from .tokens import (
     Asked,
     At,
-    Begun,
     Event,
-    Finished,
     Later,
     NONE,
     Number,
@@ -92,56 +90,27 @@ class Channel(Scheduler, Commands, Banks, Movers):
         self.returning = self.place("returning", Number, drain=True)
         self.written = self.place("written", Number, sink=True)
         self.refreshed = self.place("refreshed", At)
-        self.pending = self.place("pending", Pending, init=[{"slot": 0, "block": 0, "ways": 0}])
-        self.begun, self.finished = self.place("begun", Begun), self.place("finished", Finished)
+        self.pending, self.finished = (self.place(x, Pending) for x in ("pending", "finished"))
         self._scheduler()
         for number, where in enumerate(s.banks):
             self._bank(number, where)
         self._delays()
-        self._shared_blocks()
+        self._finish()
         self._refreshes()
         self._front()
 
-    def _shared_blocks(self):
-        """What is under way for blocks that several requests name, from acceptance to the command."""
-        tokens = self.pending.take(lambda p: p.count, need=1)
+    def _finish(self):
+        """A command has been given for a block that several requests name: the last of those that are
+        under way takes the place of what no longer is.
+        """
 
-        def old(p, i):
-            return p[lpn.min(i, p.count - 1)]
-
-        def with_new(b, p, i):
-            before = when(i < p.count, old(p, i).ways)
-            return lpn.select(i == b.slot, before | b.way, before)
-
-        self.step(
-            "begin",
-            take={"b": self.begun, "p": tokens},
-            put=[
-                self.pending.emit(
-                    count=lambda b, p: lpn.max(p.taken, b.slot + 1),
-                    slot=lambda i: i,
-                    block=lambda b, p, i: lpn.select(i == b.slot, b.block, old(p, i).block),
-                    ways=with_new,
-                )
-            ],
-            servers=1,
-        )
-
-        def left(t, f):
-            return t.ways & ~when(t.block == f.block, f.way)
+        def other(f, p, i):
+            return lpn.select(p[i].what == f.what, p[p.count - 1].what, p[i].what)
 
         self.step(
             "finish",
-            take={"f": self.finished, "p": tokens},
-            put=[
-                self.pending.emit(
-                    # Up to the last that still is.
-                    count=lambda f, p: 1 + lpn.max(p, lambda t: when(left(t, f) > 0, t.slot)),
-                    slot=lambda i: i,
-                    block=lambda f, p, i: when(left(p[i], f) > 0, p[i].block),
-                    ways=lambda f, p, i: left(p[i], f),
-                )
-            ],
+            take={"f": self.finished, "p": self.pending.take(lambda p: p.count, need=1)},
+            put=[self.pending.emit(count=lambda p: p.count - 1, what=other)],
             servers=1,
         )
 

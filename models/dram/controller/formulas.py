@@ -16,7 +16,6 @@ from .tokens import (
     CLOSE,
     ID_BITS,
     NONE,
-    MOST_PENDING,
     OLDER,
     PRE,
     READ,
@@ -224,39 +223,32 @@ def request_number(r):
     return number_of(r.entry)
 
 
-def under_way(r, p):
-    """What is under way for the block of the request `r`, as `ways` of Pending."""
-    block = block_of(r.bank, r.entry)
-    return when(shared(r.entry), lpn.sum(p, lambda t: when(t.block == block, t.ways)))
+def access_of(bank, entry, writes):
+    """What Pending says of a read or a write of the block of an entry."""
+    return block_of(bank, entry) * 2 + int(writes)
+
+
+def under_way(r, p, writes):
+    """Whether a read, or a write, of the block of the request `r` is under way."""
+    what = access_of(r.bank, r.entry, writes)
+    return when(shared(r.entry), lpn.sum(p, lambda t: when(t.what == what, 1)))
 
 
 def read_under_way(r, p):
-    return under_way(r, p) & 1
+    return under_way(r, p, False)
 
 
 def enters(r, p):
     """Whether the request has to be served itself: a write joins one that is under way, a read is
     answered by a write, or joins a read.
     """
-    return when(under_way(r, p) & (2 + read_of(r)) == 0, 1)
+    return lpn.select(under_way(r, p, True), 0, 1 - joins(r, p))
 
 
 def joins(r, p):
     """Whether it is a read that waits for another."""
-    return when(under_way(r, p) == 1, read_of(r))
-
-
-def slot_of(r, p):
-    """Where the block of `r` is in `pending`, or can be: the first that is free, or one more."""
-    block = block_of(r.bank, r.entry)
-
-    def rank(t):
-        return lpn.select(
-            t.block == block, t.slot, MOST_PENDING + when(t.block != 0, MOST_PENDING) + t.slot
-        )
-
-    best = lpn.min(p, rank)
-    return lpn.select(best < 2 * MOST_PENDING, best & (MOST_PENDING - 1), p.count)
+    free = when(read_of(r), read_under_way(r, p))
+    return lpn.select(under_way(r, p, True), 0, free)
 
 
 def entered_at(k):

@@ -14,7 +14,6 @@ STUCK = 2**13  # cycles in which reads that a write waits for must have left, or
 ID_BITS, PART_BITS, ROW_BITS = 22, 14, 25
 WRITE_BIT = ID_BITS + PART_BITS
 BANKS, BANK_BITS = 62, 6  # in a channel: a bit each
-MOST_PENDING = 2**20  # requests under way in a channel: far more than queues have room for
 
 END = 2**42  # cycles
 MASK = 2**62 - 1
@@ -27,7 +26,7 @@ ACT, READ, WRITE, OLDER, PRE, CLOSE, ACT_OK, READ_OK, WRITE_OK, ALL, REFRESH = (
 ACTIVATES, PRECHARGES, READS, WRITES, REFRESHES = range(5)
 
 Mask, Cycle = lpn.Int[0, MASK], lpn.Int[0, END]
-Block = lpn.Int[0, 2 ** (BANK_BITS + ROW_BITS + PART_BITS) - 1]
+Access = lpn.Int[0, 2 ** (BANK_BITS + ROW_BITS + PART_BITS + 1) - 1]  # block * 2 + whether it writes
 
 
 class Request(lpn.Token):
@@ -60,26 +59,9 @@ class At(lpn.Token):
 
 
 class Pending(lpn.Token):
-    """A block for which requests are under way that others may join, or none (0)."""
+    """A read or a write that is under way for a block that several requests name."""
 
-    slot: lpn.Int[0, MOST_PENDING - 1]  # how many of these tokens are before it
-    block: Block
-    ways: lpn.Int[0, 3]  # 1 a read, 2 a write, 3 both
-
-
-class Begun(lpn.Token):
-    """A request for a shared block has been accepted; where `pending` has it."""
-
-    slot: lpn.Int[0, MOST_PENDING - 1]
-    block: Block
-    way: lpn.Int[1, 2]
-
-
-class Finished(lpn.Token):
-    """A command has been given for a shared block."""
-
-    block: Block
-    way: lpn.Int[1, 2]
+    what: Access
 
 
 class Queues(lpn.Token):
