@@ -14,21 +14,20 @@ of its bank, 3 one is accepted, and banks whose rows may now be closed say so.
 
 import lpn
 
-from ..device import Over
 from . import memory
 from .channel import Channel
 from .formulas import (
     access_of,
+    copied,
     enters,
     is_write,
     joins,
     number_of,
-    read_of,
     shared,
     under_way,
     when,
 )
-from .tokens import At, Number, POSTED, Request, TICKS
+from .tokens import At, Number, POSTED, Request, TICKS, Waiting
 
 
 def accepts(net, channels, ports, requests, accepted, posted, joined):
@@ -48,26 +47,18 @@ def accepts(net, channels, ports, requests, accepted, posted, joined):
 
         own = channel.heard is not port
 
-        def take(guard, entering):
+        def take(shares):
             arcs = {
-                "r": requests.take(guard=guard),
+                "r": requests.take(guard=lambda r, n=2 * number + shares: way_in(r) == n),
                 "port": port,
                 "s": channel.queues.peek(1),
             }
             if own:
                 arcs["heard"] = channel.heard
-            for way in ("read", "write"):
-                mine = Over(["r"], lambda r, w=int(way == "write"): when(is_write(r.entry) == w, 1))
-                if entering is None:
-                    arcs[way] = channel.room[way].take(mine)
-                    continue
-                arcs[way] = channel.room[way].take(
-                    lambda r, p, w=int(way == "write"): when(
-                        is_write(r.entry) == w, entering(r, p)
-                    ),
-                    need=mine,
-                )
             return arcs
+
+        def of_way(way):
+            return lambda r: when(is_write(r.entry) == int(way == "write"), 1)
 
         def values(cycle):
             return dict(at=cycle, bank=lambda r: r.bank, entry=lambda r: r.entry)
@@ -79,7 +70,7 @@ def accepts(net, channels, ports, requests, accepted, posted, joined):
         phase = {"clock": (TICKS, 3), "servers": 1}
         net.transition(
             channel.name + "accept",
-            take=take(lambda r, n=number: way_in(r) == 2 * n, None),
+            take={**take(False), **{way: channel.room[way].take(of_way(way)) for way in queues}},
             put=[
                 *common,
                 queues["read"].emit(count=lambda r: 1 - is_write(r.entry), **values(next_)),
@@ -89,32 +80,43 @@ def accepts(net, channels, ports, requests, accepted, posted, joined):
             **phase,
         )
 
-        arcs = take(lambda r, n=number: way_in(r) == 2 * n + 1, enters)
-        arcs = {
-            "r": arcs.pop("r"),
-            "p": channel.pending.peek(lambda p: p.count),
-            **arcs,
-        }
+        # Whether a block's request has to be served is asked once: it is a look at all that is under way.
         net.transition(
             channel.name + "accept_shared",
-            take=arcs,
+            take={
+                **take(True),
+                **{way: channel.room[way].peek(of_way(way)) for way in queues},
+                "p": channel.pending.peek(lambda p: p.count),
+            },
+            put=[*common, channel.sharing.emit(**values(next_), ways=under_way)],
+            **phase,
+        )
+        takes = {
+            way: lambda t, w=int(way == "write"): when(is_write(t.entry) == w, enters(t))
+            for way in queues
+        }
+        net.transition(
+            channel.name + "share",
+            take={
+                "t": channel.sharing,
+                **{way: channel.room[way].take(count) for way, count in takes.items()},
+            },
             put=[
-                *common,
-                queues["read"].emit(count=lambda r, p: enters(r, p) & read_of(r), **values(next_)),
-                queues["write"].emit(
-                    count=lambda r, p: enters(r, p) & is_write(r.entry), **values(next_)
-                ),
+                *[
+                    place.emit(count=takes[way], **copied("t", Waiting))
+                    for way, place in queues.items()
+                ],
                 posted.emit(
-                    count=lambda r, p: under_way(r, p, True) | is_write(r.entry),
-                    id=lambda r: number_of(r.entry),
+                    count=lambda t: lpn.select(t.ways >= 2, 1, is_write(t.entry)),
+                    id=lambda t: number_of(t.entry),
                 ),
-                joined.emit(count=joins, id=lambda r: number_of(r.entry)),
+                joined.emit(count=joins, id=lambda t: number_of(t.entry)),
                 channel.pending.emit(
                     count=enters,
-                    what=lambda r: access_of(r.bank, r.entry, False) + is_write(r.entry),
+                    what=lambda t: access_of(t.bank, t.entry, False) + is_write(t.entry),
                 ),
             ],
-            **phase,
+            servers=1,
         )
 
 

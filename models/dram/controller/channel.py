@@ -20,6 +20,7 @@ from .tokens import (
     PRECHARGES,
     Pending,
     READS,
+    Shared,
     TICKS,
     WRITES,
     Waiting,
@@ -91,6 +92,7 @@ class Channel(Scheduler, Commands, Banks, Movers):
         self.written = self.place("written", Number, sink=True)
         self.refreshed = self.place("refreshed", At)
         self.pending, self.finished = (self.place(x, Pending) for x in ("pending", "finished"))
+        self.sharing = self.place("sharing", Shared)
         self._scheduler()
         for number, where in enumerate(s.banks):
             self._bank(number, where)

@@ -228,27 +228,28 @@ def access_of(bank, entry, writes):
     return block_of(bank, entry) * 2 + int(writes)
 
 
-def under_way(r, p, writes):
-    """Whether a read, or a write, of the block of the request `r` is under way."""
-    what = access_of(r.bank, r.entry, writes)
+def read_under_way(r, p):
+    """Whether a read of the block of the request `r` is under way."""
+    what = access_of(r.bank, r.entry, False)
     return when(shared(r.entry), lpn.sum(p, lambda t: when(t.what == what, 1)))
 
 
-def read_under_way(r, p):
-    return under_way(r, p, False)
+def under_way(r, p):
+    """What is under way for the block of a shared request, as `ways` of Shared."""
+    read = access_of(r.bank, r.entry, False)
+    return lpn.sum(p, lambda t: when(t.what >> 1 == read >> 1, 1 + t.what - read))
 
 
-def enters(r, p):
-    """Whether the request has to be served itself: a write joins one that is under way, a read is
-    answered by a write, or joins a read.
+def enters(t):
+    """Whether a Shared has to be served itself: a write joins one that is under way, a read is answered
+    by a write, or joins a read.
     """
-    return lpn.select(under_way(r, p, True), 0, 1 - joins(r, p))
+    return lpn.select(t.ways < 2, 1 - joins(t), 0)
 
 
-def joins(r, p):
+def joins(t):
     """Whether it is a read that waits for another."""
-    free = when(read_of(r), read_under_way(r, p))
-    return lpn.select(under_way(r, p, True), 0, free)
+    return when(t.ways == 1, read_of(t))
 
 
 def entered_at(k):

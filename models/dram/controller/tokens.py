@@ -26,7 +26,9 @@ ACT, READ, WRITE, OLDER, PRE, CLOSE, ACT_OK, READ_OK, WRITE_OK, ALL, REFRESH = (
 ACTIVATES, PRECHARGES, READS, WRITES, REFRESHES = range(5)
 
 Mask, Cycle = lpn.Int[0, MASK], lpn.Int[0, END]
-Access = lpn.Int[0, 2 ** (BANK_BITS + ROW_BITS + PART_BITS + 1) - 1]  # block * 2 + whether it writes
+Access = lpn.Int[
+    0, 2 ** (BANK_BITS + ROW_BITS + PART_BITS + 1) - 1
+]  # block * 2 + whether it writes
 
 
 class Request(lpn.Token):
@@ -44,6 +46,12 @@ class Waiting(lpn.Token):
     at: Cycle
     bank: lpn.Int[0, BANKS - 1]
     entry: lpn.Int[0, MASK]
+
+
+class Shared(Waiting):
+    """A request that has been accepted, whose block others name as well."""
+
+    ways: lpn.Int[0, 3]  # what is under way for its block: 1 a read, 2 a write, 3 both
 
 
 class Number(lpn.Token):
