@@ -7,7 +7,7 @@ from ..device import named
 from ..standard import POLICY
 from .banks import Banks
 from .commands import Commands
-from .formulas import copied, fields_of, when
+from .formulas import copied, fields_of
 from .queues import Movers
 from .scheduler import Scheduler
 from .tokens import (
@@ -33,9 +33,9 @@ from .tokens import (
 class Channel(Scheduler, Commands, Banks, Movers):
     """One channel's queues, scheduler and banks."""
 
-    def __init__(self, standard, net, name, ports):
+    def __init__(self, standard, net, name, port, done):
         self.standard, self.net, self.name = standard, net, name
-        self.port, self.done = ports
+        self.port, self.done = port, done
         self.closes = standard.controller["page"] == "closed"
         self.twice = bool(standard.controller.get("dual_command"))
         self.read_queue, self.write_buffer, self.bank_queue, self.drain_idle, self.row_accesses = (
