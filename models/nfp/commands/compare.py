@@ -153,9 +153,13 @@ def _show(found, unit, threshold):
     )
 
 
-def rate(value):
-    """Of packets or bits per second: with the digits that a comparison needs."""
-    return f"{value / 1e9:.3f} G" if value >= 1e9 else f"{value / 1e6:.3f} M"
+def rate(value, guaranteed=True):
+    """Of packets or bits per second, with the digits that a comparison needs: three, cut off of what
+    is guaranteed, which is not to be told larger, and else rounded.
+    """
+    scale, unit = (1e9, "G") if value >= 1e9 else (1e6, "M")
+    shown = value // (scale / 1000) / 1000 if guaranteed else value / scale
+    return f"{shown:.3f} {unit}"
 
 
 def _change(share):

@@ -208,7 +208,11 @@ def _show(rows, parameter, labels, unit, packets):
             (
                 r[parameter],
                 rate(r["guarantee"]),
-                *([_or(r["simulated"], rate)] if packets else []),
+                *(
+                    [_or(r["simulated"], lambda value: rate(value, guaranteed=False))]
+                    if packets
+                    else []
+                ),
                 _or(r["cycles"], str),
                 _or(r["dram_cycles"], "{:.2f}".format),
                 _or(r["packet_size"], str),

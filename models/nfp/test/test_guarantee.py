@@ -167,6 +167,13 @@ def test_no_guarantee_is_told_larger_than_it_is(nfp):
         (999.9, "999"),
     ):
         assert precise_rate(value) == shown
+    compared = nfp("compare", DEMO / "portcount.asm", DEMO / "portcount.asm", "--paths", "3")
+    data = nfp("compare", DEMO / "portcount.asm", DEMO / "portcount.asm", "--paths", "3", "--json")
+    rows = [line.split() for line in compared.stdout.splitlines() if line.startswith("slowest ")]
+    ranks = data.data["ranks"]
+    assert len(rows) == len(ranks) == 3
+    for row, rank in zip(rows, ranks):
+        assert float(row[2]) * 1e6 <= rank["a"] < (float(row[2]) + 0.001) * 1e6
 
 
 def test_own_costs(nfp, tmp_path):
