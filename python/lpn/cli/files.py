@@ -13,6 +13,10 @@ from ..errors import naming, without_place
 from ..runs import prepare
 
 
+# What somebody who writes these endings wants is something else.
+_NO_PROGRAMS = {".a", ".c", ".cpp", ".cxx", ".dll", ".dylib", ".h", ".lpn", ".lpnm", ".o", ".py"}
+
+
 @click.command()
 @model_argument
 @params_option
@@ -32,6 +36,11 @@ def compile(model, params, output, as_json):
     The program reads a marking file (lpn marking) and prints JSON; call it with --help. Parameters
     given here become its defaults.
     """
+    ending = os.path.splitext(output)[1]
+    if ending in _NO_PROGRAMS:
+        raise click.UsageError(
+            f"a program is not called FILE{ending}; the source is FILE.cc, a library FILE.so"
+        )
     ready = prepare(model, params=params)
     require_known(ready.net)
     name = ready.model.name
