@@ -232,6 +232,16 @@ def test_credit_comes_back_after_its_latency():
     assert take is give
 
 
+def test_credits_given_at_once_come_back_one_per_cycle():
+    net = lpn.Net("n")
+    take, give = lib.credit(net, "credits", 0, latency=5)
+    done = net.place("done", done=True, sink=True)
+    net.transition("all", take={"x": net.place("one", init=1)}, put=[give.emit(count=3)], delay=2)
+    net.transition("use", take={"credit": take}, put=[done])
+    run = lpn.simulate(net, trace=True, engine="interp")
+    assert [c.time for c in run.trace if net.transitions[c.transition] == "use"] == [7, 8, 9]
+
+
 def test_fork_waits_for_room_everywhere():
     net = lpn.Net("n")
     s = source(net)
