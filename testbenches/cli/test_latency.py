@@ -6,6 +6,7 @@ import statistics
 
 import lpn as lpn_package
 import numpy
+import numpy
 import pytest
 from lpn.runs import compiled
 from lpn.runs.open_loop import QUANTILES, estimate, measure
@@ -382,6 +383,40 @@ REFUSED = {
         "E-traffic",
         "periodic(gap) must be a number of cycles > 0, got nan",
     ),
+    "times that floats cannot tell apart": (
+        lambda m, t: (t.stream("q", lpn_package.periodic(10, phase=2**60), 3), t.marking()),
+        "E-traffic",
+        "arrivals of 'q' go on beyond cycle 2^53, where a float is no exact time; give a list of ints",
+    ),
+    "half a byte": (
+        lambda m, t: (
+            t.stream("sized", [1, 2, 3], 3, size=lambda rng, n: [1, 2.5, 3]),
+            t.marking(),
+        ),
+        "E-traffic",
+        "traffic of 'sized': size = 2.5 is no whole number of 64 bits; round what is drawn",
+    ),
+    "nan drawn": (
+        lambda m, t: (t.stream("sized", [1, 2], 2, size=lambda rng, n: [1, math.nan]), t.marking()),
+        "E-traffic",
+        "traffic of 'sized': size = nan is no whole number of 64 bits; round what is drawn",
+    ),
+    "unsigned": (
+        lambda m, t: (
+            t.stream("sized", [1], 1, size=numpy.array([2**63], numpy.uint64)),
+            t.marking(),
+        ),
+        "E-traffic",
+        "traffic of 'sized': size = 9223372036854775808 is no whole number of 64 bits; round what is drawn",
+    ),
+    "one drawn too few": (
+        lambda m, t: (
+            t.stream("sized", [1, 2, 3], 3, size=lambda rng, n: [1] * (n - 1)),
+            t.marking(),
+        ),
+        "E-traffic",
+        "traffic of 'sized': size needs 3 numbers, got an array of shape (2,)",
+    ),
     "bounded stream": (
         lambda m, t: t.stream("buffer", lpn_package.poisson(5), 3),
         "E-traffic",
@@ -422,6 +457,10 @@ def test_listed_times_are_exact_however_large():
     assert traffic.marking().times("q") == [2**53 - 1, 2**53 + 1, 2**61 + 3]
 
 
+class Sized(lpn_package.Token):
+    size: lpn_package.Int
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name):
     class Job(lpn_package.Token):
@@ -430,6 +469,7 @@ def test_what_is_refused(name):
     net = lpn_package.Net("n")
     queue, buffer = net.place("q", Job, start=True), net.place("buffer", Job, capacity=2)
     done = net.place("d", Job, done=True, sink=True)
+    net.place("sized", Sized, sink=True)
     net.transition("t", take={"j": queue}, put=[buffer.forward("j")], delay=1, servers=1)
     net.transition("u", take={"j": buffer}, put=[done.emit()], delay=1, servers=1)
     act, code, text = REFUSED[name]
