@@ -528,6 +528,7 @@ def test_a_net_without_births(tmp_path, here):
         ("at,kind\n3,x\n", "t.csv:2: column 'kind' has 'x', which is no whole number"),
         ("at,kind\n3\n", "t.csv:2: column 'kind' has no value, which is no whole number"),
         ("at,kind\n3,1,7\n", "t.csv:2: more values than columns"),
+        ("at,kind,kind\n3,0,1\n5,1,1\n", "t.csv: there are two columns 'kind'"),
         ("at,kind\n-3,1\n", "request 0 comes at -3"),
     ],
 )
@@ -539,8 +540,9 @@ def test_traces_that_are_wrong(bank, tmp_path, text, said):
     assert refused.value.code == "E-input" and said in str(refused.value)
 
 
-def test_a_trace(bank, tmp_path):
-    (tmp_path / "t.csv").write_text("kind,at\n0,0\n1,10\n0,20\n0,200\n")
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_trace(bank, tmp_path, mark):
+    (tmp_path / "t.csv").write_text(mark + "kind,at\n0,0\n1,10\n0,20\n0,200\n")
     net = bank.net()
     traffic = lpn_package.Traffic(net)
     traffic.trace("requests", tmp_path / "t.csv")

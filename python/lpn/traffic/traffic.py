@@ -181,12 +181,15 @@ class Traffic:
         to = self.net[place if isinstance(place, str) else place.name]
         columns: dict[str, list[int]] = {}
         try:
-            with open(path, newline="", encoding="utf-8") as file:
+            with open(path, newline="", encoding="utf-8-sig") as file:
                 reader = csv.DictReader(file, strict=True)
                 names = reader.fieldnames or []
                 if "at" not in names:
                     raise without_place("E-input", f"{path}: there is no column 'at'")
                 columns = {name: [] for name in names}
+                if len(columns) < len(names):
+                    twice = next(name for name in names if names.count(name) > 1)
+                    raise without_place("E-input", f"{path}: there are two columns '{twice}'")
                 for row in reader:
                     for name in names:
                         columns[name].append(_cell(path, reader.line_num, name, row.get(name)))
