@@ -1,5 +1,6 @@
 """lpn new, compile, marking, print: a model as files, to begin with and for programs without Python."""
 
+import contextlib
 import os
 import sys
 
@@ -102,7 +103,8 @@ def marking(model, input, params, output, as_json):
 )
 def print_net(model, params, output):
     """Prints MODEL as a .lpn file, which needs no Python to run (lpn-run)."""
-    ready = prepare(model, params=params)
+    with contextlib.redirect_stdout(sys.stderr):  # what the model itself prints is no part of it
+        ready = prepare(model, params=params)
     require_known(ready.net)
     text = _lpn.sim.with_defaults(ready.net.core, ready.values).print()
     if output:
