@@ -332,6 +332,20 @@ def test_more_inputs_than_by_turns_do_the_same(monkeypatch):
         assert found[0][0] == found[1][0] and found[0][1] > found[1][1]
 
 
+@pytest.mark.parametrize("inputs", [3, 8, 9])
+def test_an_input_whose_token_is_in_other_hands_is_passed_over(inputs):
+    """With up to 8 inputs it held up the arbiter until the other one had committed."""
+    net = lpn.Net("n")
+    places = [net.place(f"q{k}", Word, start=True) for k in range(inputs)]
+    out = net.place("out", Word, done=True, sink=True)
+    net.transition("drop", take={"t": places[0], "x": net.place("once", init=1)}, put=[], delay=100)
+    lib.round_robin(net, "arb", places, out)
+    marking = lpn.Marking(net)
+    marking.add("q0", n=1, port=0)
+    marking.add("q1", n=1, port=1, count=3)
+    assert lpn.simulate(net, marking, engine="interp").latency == 3
+
+
 class Tagged(lpn.Token):
     tag: lpn.Int[0, 7]
 
