@@ -232,6 +232,16 @@ def test_credit_comes_back_after_its_latency():
     assert take is give
 
 
+def test_credits_given_at_once_come_back_one_per_cycle():
+    net = lpn.Net("n")
+    take, give = lib.credit(net, "credits", 0, latency=5)
+    done = net.place("done", done=True, sink=True)
+    net.transition("all", take={"x": net.place("one", init=1)}, put=[give.emit(count=3)], delay=2)
+    net.transition("use", take={"credit": take}, put=[done])
+    run = lpn.simulate(net, trace=True, engine="interp")
+    assert [c.time for c in run.trace if net.transitions[c.transition] == "use"] == [7, 8, 9]
+
+
 def test_fork_waits_for_room_everywhere():
     net = lpn.Net("n")
     s = source(net)
@@ -320,6 +330,20 @@ def test_more_inputs_than_by_turns_do_the_same(monkeypatch):
             )
             found.append((ports(net, marking), len(net.transitions)))
         assert found[0][0] == found[1][0] and found[0][1] > found[1][1]
+
+
+@pytest.mark.parametrize("inputs", [3, 8, 9])
+def test_an_input_whose_token_is_in_other_hands_is_passed_over(inputs):
+    """With up to 8 inputs it held up the arbiter until the other one had committed."""
+    net = lpn.Net("n")
+    places = [net.place(f"q{k}", Word, start=True) for k in range(inputs)]
+    out = net.place("out", Word, done=True, sink=True)
+    net.transition("drop", take={"t": places[0], "x": net.place("once", init=1)}, put=[], delay=100)
+    lib.round_robin(net, "arb", places, out)
+    marking = lpn.Marking(net)
+    marking.add("q0", n=1, port=0)
+    marking.add("q1", n=1, port=1, count=3)
+    assert lpn.simulate(net, marking, engine="interp").latency == 3
 
 
 class Tagged(lpn.Token):

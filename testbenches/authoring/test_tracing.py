@@ -335,6 +335,20 @@ def test_numpy_constants_are_ints():
     ]
 
 
+def test_a_condition_of_numpy_is_one():
+    """It was refused: 'must return a condition, got True'."""
+    numpy = pytest.importorskip("numpy")
+    for number, passed in ((3, 1), (4, 0)):
+        net = lpn.Net("n")
+        queue, done = net.place("queue", init=1), net.place("done", done=True)
+        net.transition(
+            "pass",
+            take={"t": queue.take(guard=lambda t, k=number: numpy.int64(k) == 3)},
+            put=[done],
+        )
+        assert lpn.simulate(net, engine="interp").done_tokens == passed
+
+
 def test_import_is_light():
     import subprocess
     import sys

@@ -191,6 +191,15 @@ def test_a_new_model_runs(lpn, tmp_path):
     assert passed.returncode == 0 and "2 passed" in passed.stdout
 
 
+@pytest.mark.parametrize("name", ["line.cpp", "other.py", "other.lpn"])
+def test_a_program_is_not_written_where_something_else_is_meant(lpn, nets, name):
+    """It replaced other.py by a program, and wrote line.cpp as one."""
+    (nets / "other.py").write_text("net = 1")
+    said = lpn("compile", "line.lpn", "-o", name, cwd=nets).refused("E-usage")
+    assert "the source is FILE.cc, a library FILE.so" in said
+    assert (nets / "other.py").read_text() == "net = 1"
+
+
 def test_a_new_model_has_a_name_and_a_place(lpn, tmp_path):
     (tmp_path / "disk").mkdir()
     assert "disk is there already" in lpn("new", "disk", cwd=tmp_path).refused("E-usage")

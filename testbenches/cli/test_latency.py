@@ -6,6 +6,7 @@ import statistics
 
 import lpn as lpn_package
 import numpy
+import numpy
 import pytest
 from lpn.runs import compiled
 from lpn.runs.open_loop import QUANTILES, estimate, measure
@@ -382,6 +383,40 @@ REFUSED = {
         "E-traffic",
         "periodic(gap) must be a number of cycles > 0, got nan",
     ),
+    "times that floats cannot tell apart": (
+        lambda m, t: (t.stream("q", lpn_package.periodic(10, phase=2**60), 3), t.marking()),
+        "E-traffic",
+        "arrivals of 'q' go on beyond cycle 2^53, where a float is no exact time; give a list of ints",
+    ),
+    "half a byte": (
+        lambda m, t: (
+            t.stream("sized", [1, 2, 3], 3, size=lambda rng, n: [1, 2.5, 3]),
+            t.marking(),
+        ),
+        "E-traffic",
+        "traffic of 'sized': size = 2.5 is no whole number of 64 bits; round what is drawn",
+    ),
+    "nan drawn": (
+        lambda m, t: (t.stream("sized", [1, 2], 2, size=lambda rng, n: [1, math.nan]), t.marking()),
+        "E-traffic",
+        "traffic of 'sized': size = nan is no whole number of 64 bits; round what is drawn",
+    ),
+    "unsigned": (
+        lambda m, t: (
+            t.stream("sized", [1], 1, size=numpy.array([2**63], numpy.uint64)),
+            t.marking(),
+        ),
+        "E-traffic",
+        "traffic of 'sized': size = 9223372036854775808 is no whole number of 64 bits; round what is drawn",
+    ),
+    "one drawn too few": (
+        lambda m, t: (
+            t.stream("sized", [1, 2, 3], 3, size=lambda rng, n: [1] * (n - 1)),
+            t.marking(),
+        ),
+        "E-traffic",
+        "traffic of 'sized': size needs 3 numbers, got an array of shape (2,)",
+    ),
     "bounded stream": (
         lambda m, t: t.stream("buffer", lpn_package.poisson(5), 3),
         "E-traffic",
@@ -422,6 +457,10 @@ def test_listed_times_are_exact_however_large():
     assert traffic.marking().times("q") == [2**53 - 1, 2**53 + 1, 2**61 + 3]
 
 
+class Sized(lpn_package.Token):
+    size: lpn_package.Int
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name):
     class Job(lpn_package.Token):
@@ -430,6 +469,7 @@ def test_what_is_refused(name):
     net = lpn_package.Net("n")
     queue, buffer = net.place("q", Job, start=True), net.place("buffer", Job, capacity=2)
     done = net.place("d", Job, done=True, sink=True)
+    net.place("sized", Sized, sink=True)
     net.transition("t", take={"j": queue}, put=[buffer.forward("j")], delay=1, servers=1)
     net.transition("u", take={"j": buffer}, put=[done.emit()], delay=1, servers=1)
     act, code, text = REFUSED[name]
@@ -488,6 +528,7 @@ def test_a_net_without_births(tmp_path, here):
         ("at,kind\n3,x\n", "t.csv:2: column 'kind' has 'x', which is no whole number"),
         ("at,kind\n3\n", "t.csv:2: column 'kind' has no value, which is no whole number"),
         ("at,kind\n3,1,7\n", "t.csv:2: more values than columns"),
+        ("at,kind,kind\n3,0,1\n5,1,1\n", "t.csv: there are two columns 'kind'"),
         ("at,kind\n-3,1\n", "request 0 comes at -3"),
     ],
 )
@@ -499,8 +540,9 @@ def test_traces_that_are_wrong(bank, tmp_path, text, said):
     assert refused.value.code == "E-input" and said in str(refused.value)
 
 
-def test_a_trace(bank, tmp_path):
-    (tmp_path / "t.csv").write_text("kind,at\n0,0\n1,10\n0,20\n0,200\n")
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_trace(bank, tmp_path, mark):
+    (tmp_path / "t.csv").write_text(mark + "kind,at\n0,0\n1,10\n0,20\n0,200\n")
     net = bank.net()
     traffic = lpn_package.Traffic(net)
     traffic.trace("requests", tmp_path / "t.csv")

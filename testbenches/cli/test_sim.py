@@ -586,6 +586,8 @@ def test_what_a_model_prints_is_not_the_answer(lpn, tmp_path, command):
     assert done.status == 0 and done.json["model"] == "prints"  # .json: one object and nothing else
     assert done.err.count("loaded\n") >= 1 and "a net\n" in done.err and "a workload\n" in done.err
     assert "a net\n" in lpn("sim", "prints.py", "x", cwd=tmp_path).out
+    printed = lpn("print", "prints.py", cwd=tmp_path)
+    assert printed.out.startswith("lpn 1\n") and "a net\n" in printed.err
 
 
 def test_an_input_that_is_missing_is_named_once(lpn, tmp_path):

@@ -334,10 +334,15 @@ def _to_int(tracer, value):
     raise mistake("E-result", f"{name} must return int, got {text_of(value)}", at)
 
 
+def _is_bool_of_numpy(value):
+    kind = type(value)
+    return kind.__module__ == "numpy" and kind.__name__.startswith("bool")
+
+
 def _to_bool(tracer, value):
     scope = tracer.scope
-    if isinstance(value, bool):
-        return scope.core.boolean(value)
+    if isinstance(value, bool) or _is_bool_of_numpy(value):
+        return scope.core.boolean(bool(value))
     if isinstance(value, Expr):
         check_visible(scope, value)
         if value._id in tracer.known:

@@ -1,5 +1,6 @@
 """lpn new, compile, marking, print: a model as files, to begin with and for programs without Python."""
 
+import contextlib
 import os
 import sys
 
@@ -11,6 +12,10 @@ from ..authoring.unknown import require_known
 from ..command import ANSWERED, OutputFile, json_option, model_argument, params_option, print_json
 from ..errors import naming, without_place
 from ..runs import prepare
+
+
+# What somebody who writes these endings wants is something else.
+_NO_PROGRAMS = {".a", ".c", ".cpp", ".cxx", ".dll", ".dylib", ".h", ".lpn", ".lpnm", ".o", ".py"}
 
 
 @click.command()
@@ -32,6 +37,11 @@ def compile(model, params, output, as_json):
     The program reads a marking file (lpn marking) and prints JSON; call it with --help. Parameters
     given here become its defaults.
     """
+    ending = os.path.splitext(output)[1]
+    if ending in _NO_PROGRAMS:
+        raise click.UsageError(
+            f"a program is not called FILE{ending}; the source is FILE.cc, a library FILE.so"
+        )
     ready = prepare(model, params=params)
     require_known(ready.net)
     name = ready.model.name
@@ -93,7 +103,8 @@ def marking(model, input, params, output, as_json):
 )
 def print_net(model, params, output):
     """Prints MODEL as a .lpn file, which needs no Python to run (lpn-run)."""
-    ready = prepare(model, params=params)
+    with contextlib.redirect_stdout(sys.stderr):  # what the model itself prints is no part of it
+        ready = prepare(model, params=params)
     require_known(ready.net)
     text = _lpn.sim.with_defaults(ready.net.core, ready.values).print()
     if output:

@@ -61,11 +61,11 @@ class _Arbiter:
             [net.place(f"{name}.held{k}") for k in range(n)] if last is not None else [None] * n
         )
 
-    def grant(self, name, k, take, turn, before=()):
+    def grant(self, name, k, take, turn):
         """A transition that grants input k. `take`: what it takes besides; `turn`: what it puts when
-        the grant ends, a function of the count; `before`: arcs to the inputs that must be empty.
+        the grant ends, a function of the count.
         """
-        arcs = {**take, "t": self.inputs[k], **dict(before)}
+        arcs = {**take, "t": self.inputs[k]}
         if self.credits[k] is not None:
             arcs["credit"] = self.credits[k]
         put = [self.targets[k].forward("t")]
@@ -132,9 +132,9 @@ def round_robin(
     `out`, `delay`, `also`, `guard` and `credit` may be lists with an entry per input; an input is
     passed over while its own credits are used up. Returns `out`.
 
-    Up to 8 inputs have a transition per input and turn, whose arcs want the inputs before it to be
-    empty: input classes, bounds and interfaces work on these. More have one per input. With guards or
-    own credits there are two per input: it comes at or after the turn, or before it.
+    Up to 8 inputs have a transition per input and turn: input classes, bounds and interfaces work on
+    these. More have one per input. With guards or own credits there are two per input: it comes at or
+    after the turn, or before it.
 
     Raises Error "E-operand" for no input, or a list of another length.
     """
@@ -163,16 +163,10 @@ def round_robin(
             a.grant(f"{name}.grant{k}", k, {"turn": at(k)}, turn(k))
         elif n > MOST_BY_TURNS:
             _grant_by_free_counts(a, place, k, turn(k))
-        else:
-            for first in range(n):
-                before = [(first + d) % n for d in range((k - first) % n)]
-                a.grant(
-                    f"{name}.turn{first}.grant{k}" if n > 1 else f"{name}.grant{k}",
-                    k,
-                    {"turn": at(first)},
-                    turn(k),
-                    [(f"before{j}", a.inputs[j].empty()) for j in before],
-                )
+        else:  # of turn k, the earlier transition goes first
+            for other in ((k + d) % n for d in range(n)):
+                title = f"{name}.turn{k}.grant{other}" if n > 1 else f"{name}.grant{k}"
+                a.grant(title, other, {"turn": at(k)}, turn(other))
     a.bursts(turn)
     return a.out
 

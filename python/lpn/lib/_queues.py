@@ -103,7 +103,8 @@ def credit(net, name, count, *, latency=0):
     """Credits between a sender and a receiver; returns (take, give), two places.
 
     The sender's transition takes from `take`, the receiver's puts into `give`; a credit given at t
-    can be taken at t + `latency` (cycles; 0: both are one place). `count`: int or parameter.
+    can be taken at t + `latency` (cycles; 0: both are one place), where several are given at once one per
+    cycle. `count`: int or parameter.
     """
     take = net.place(name, init=amount(name, "count", count))
     if isinstance(latency, Integral) and latency == 0:

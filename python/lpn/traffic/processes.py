@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from numbers import Integral, Real
 from typing import Any
 
 from ..errors import mistake
@@ -22,7 +23,7 @@ Distribution = Callable[[Any, int], Any]
 
 
 def _positive(value, what, zero=False):
-    number = float(value) if isinstance(value, (int, float)) else math.nan
+    number = float(value) if isinstance(value, Real) else math.nan
     if not (number > 0 or zero and number == 0) or math.isinf(number):
         least = ">= 0" if zero else "> 0"
         raise mistake("E-traffic", f"{what} must be a number of cycles {least}, got {value!r}")
@@ -64,8 +65,8 @@ def bursts(size: int, gap: float, within: float = 0) -> Process:
     """Bursts of `size` requests that come `within` cycles apart; from the end of one to the next an
     exponential time, `gap` on average. Their mean rate is size / ((size - 1) * within + gap).
     """
-    if not isinstance(size, int) or size < 1:
-        raise mistake("E-traffic", f"bursts(size) must be an int >= 1, got {size!r}")
+    if not isinstance(size, Integral) or not 1 <= size <= 1 << 30:
+        raise mistake("E-traffic", f"bursts(size) must be an int 1..2^30, got {size!r}")
     gap, within = _positive(gap, "bursts(gap)"), _positive(within, "bursts(within)", zero=True)
 
     def times(rng):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterable, Iterator
+from numbers import Integral
 from typing import Any
 
 from ..authoring.marking import Marking
@@ -16,6 +17,7 @@ from ..errors import listed, mistake, without_place
 __all__ = ["Traffic"]
 
 _LAST = (1 << 62) - 1  # the last time at which a request may be born
+_EXACT = 1 << 53  # the last of the floats that are all whole numbers
 
 
 class _Stream:
@@ -44,6 +46,12 @@ class _Stream:
                 raise mistake(
                     "E-traffic", f"arrivals of '{self.place.name}' must be times that never fall"
                 )
+            if whole.dtype.kind == "f" and whole[-1] > _EXACT:
+                raise mistake(
+                    "E-traffic",
+                    f"arrivals of '{self.place.name}' go on beyond cycle 2^53, where a float is no "
+                    "exact time; give a list of ints",
+                )
             times = whole.astype(numpy.int64)
             last = int(times[-1])
             yield times, self._rows(rng, first, times)
@@ -52,6 +60,32 @@ class _Stream:
             if left <= 0:
                 break
 
+    def _whole(self, name, drawn, number):
+        """What a list or a distribution gave, as an array of int64 or one for all."""
+        import numpy
+
+        about = f"traffic of '{self.place.name}': {name}"
+        drawn = numpy.asarray(drawn)
+        if drawn.shape not in ((), (number,)):
+            raise mistake(
+                "E-traffic",
+                f"{about} needs {number} numbers, got an array of shape {drawn.shape}",
+            )
+        if drawn.dtype.kind in "ib":
+            return drawn.astype(numpy.int64, copy=False)
+        if drawn.dtype.kind == "u":
+            fits = drawn <= numpy.uint64(2**63 - 1)
+        elif drawn.dtype.kind == "f":  # False for what is no number, too
+            fits = (drawn == numpy.floor(drawn)) & (abs(drawn) < 2.0**63)
+        else:
+            raise mistake("E-traffic", f"{about} needs whole numbers, got {drawn.dtype}")
+        if not fits.all():
+            raise mistake(
+                "E-traffic",
+                f"{about} = {drawn[~fits].flat[0]} is no whole number of 64 bits; round what is drawn",
+            )
+        return drawn.astype(numpy.int64)
+
     def _rows(self, rng, first, times):
         import numpy
 
@@ -59,9 +93,9 @@ class _Stream:
         for column, (name, position) in zip(rows.T, self.place._type.fields.items()):
             given = self.values.get(name, times)
             if callable(given):
-                given = given(rng, times.size)
+                given = self._whole(name, given(rng, times.size), times.size)
             elif given is not times and not isinstance(given, int):
-                given = given[first : first + times.size]
+                given = self._whole(name, given[first : first + times.size], times.size)
             column[:] = given
             bounds = self.place._type.ranges[position]
             if bounds is None:
@@ -112,7 +146,7 @@ class Traffic:
         "E-traffic", and "E-marking" for properties that do not fit.
         """
         to = self.net[place if isinstance(place, str) else place.name]
-        if not isinstance(requests, int) or requests < 0:
+        if not isinstance(requests, Integral) or requests < 0:
             raise mistake("E-traffic", f"requests must be an int >= 0, got {requests!r}")
         fields = to._type.fields
         needed = [name for name in fields if name != BORN or not birth_of(to._type)]
@@ -128,12 +162,14 @@ class Traffic:
                 "could not wait; let it arrive in a place without one, in front of it",
             )
         for name, given in values.items():
-            if not callable(given) and not isinstance(given, int):
+            if isinstance(given, Integral):
+                values[name] = int(given)
+            elif not callable(given):
                 values[name] = _column(given, name, requests)
         if not callable(arrivals):
             times = _column(arrivals, "arrivals", requests)
             arrivals = _listed_times(times)
-        self._streams.append(_Stream(to, arrivals, requests, values))
+        self._streams.append(_Stream(to, arrivals, int(requests), values))
 
     def _bounded(self):
         return [place for place in self.net.core.places if place.capacity is not None]
@@ -145,12 +181,15 @@ class Traffic:
         to = self.net[place if isinstance(place, str) else place.name]
         columns: dict[str, list[int]] = {}
         try:
-            with open(path, newline="", encoding="utf-8") as file:
+            with open(path, newline="", encoding="utf-8-sig") as file:
                 reader = csv.DictReader(file, strict=True)
                 names = reader.fieldnames or []
                 if "at" not in names:
                     raise without_place("E-input", f"{path}: there is no column 'at'")
                 columns = {name: [] for name in names}
+                if len(columns) < len(names):
+                    twice = next(name for name in names if names.count(name) > 1)
+                    raise without_place("E-input", f"{path}: there are two columns '{twice}'")
                 for row in reader:
                     for name in names:
                         columns[name].append(_cell(path, reader.line_num, name, row.get(name)))
