@@ -62,6 +62,16 @@ export function duration(ticks, hz) {
   return `${Number((value / scale).toPrecision(4))}\u202f${unit}`;
 }
 
+/** With so many digits behind the point; what lies in the middle goes to the even digit, as where lpn prints it. */
+export function fixed(value, digits) {
+  const text = value.toFixed(digits);
+  const exact = value.toFixed(60);
+  const end = exact.length - 60 + digits;
+  if (!/^50*$/.test(exact.slice(end))) return text;
+  const below = exact.slice(0, digits ? end : end - 1);
+  return Number(below[below.length - 1]) % 2 ? text : below;
+}
+
 /** 1234567 as "1 234 567" (narrow spaces at which no line breaks). */
 export function grouped(number) {
   return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f');
