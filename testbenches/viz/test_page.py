@@ -733,6 +733,14 @@ def test_what_is_no_witness_is_refused(lpn_command, tmp_path):
     lpn_command(
         "viz", "jpeg", "--witness", tmp_path / "no.lpnm", "-o", tmp_path / "x.html"
     ).refused("E-viz-witness")
+    damaged = {"parameters": {}, "tokens": {"tasks": {"0": [1]}}}
+    (tmp_path / "other.json").write_text(
+        json.dumps({"verdict": "proved", "question": "latency", "witness": damaged})
+    )
+    said = lpn_command(
+        "viz", "jpeg", "--witness", tmp_path / "other.json", "-o", tmp_path / "x.html"
+    ).refused("E-viz-witness")
+    assert "is not what lpn smt --json printed" in said
 
 
 def test_two_nets_are_not_two_runs(lpn_command, tmp_path):
