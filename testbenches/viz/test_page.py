@@ -1040,6 +1040,10 @@ def test_numbers_in_the_middle_are_rounded_as_lpn_sim_prints_them(browser, page,
     browser.open(page("ties", tmp_path / "ties.lpn"))
     shares = [row.text for row in browser.all(".of-transitions tbody td:nth-child(3)")]
     assert sorted(shares) == ["6.2%", "93.8%"]
+    slow = TIES.replace("delay 15", "delay 344249").replace("net ties", "net ties\nfrequency 1000")
+    (tmp_path / "slow.lpn").write_text(slow)
+    browser.open(page("slow", tmp_path / "slow.lpn"))
+    assert "344.2\u202fs" in browser.find(".facts").get_attribute("textContent")
 
 
 def test_parameters_of_64_bits_are_compared_exactly(browser, page, tmp_path):

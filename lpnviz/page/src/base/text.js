@@ -59,7 +59,9 @@ export function typedNumber(text) {
 export function duration(ticks, hz) {
   const value = ticks / hz;
   const [unit, scale] = [['s', 1], ['ms', 1e-3], ['µs', 1e-6], ['ns', 1e-9]].find(([, least]) => value >= least) ?? ['ps', 1e-12];
-  return `${Number((value / scale).toPrecision(4))}\u202f${unit}`;
+  const shown = value / scale;
+  const four = shown >= 1 && shown < 1000 ? fixed(shown, shown < 10 ? 3 : shown < 100 ? 2 : 1) : shown.toPrecision(4);
+  return `${Number(four)}\u202f${unit}`;
 }
 
 /** With so many digits behind the point; what lies in the middle goes to the even digit, as where lpn prints it. */
