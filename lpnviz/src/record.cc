@@ -22,6 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;  // members stay in the order of writing
 
 constexpr std::uint64_t kMostExact = std::uint64_t{1} << 53;  // of a double
+constexpr std::uint64_t kMostSum = std::uint64_t{1} << 63;
 
 // Per transition: busy, starts, then one per reason but kNone. Per place: integral, maximum.
 constexpr std::size_t kStarts = 1, kFirstWait = 2;
@@ -160,9 +161,18 @@ void Record::show_level(std::size_t place, Time until) {
 // The instant `time` has begun.
 void Record::reach(Time time) {
   if (time == now_) return;
+  require_countable(time);
   settle();
   now_ = time;
   if (entries_ >= least_entries_) close(time);
+}
+
+void Record::require_countable(Time time) const {
+  if (static_cast<std::uint64_t>(time) <= kMostExact) return;
+  throw Error("E-viz-size",
+              fmt::format("the run of net '{}' reaches cycle {}, and a page counts to 2^53: end it "
+                          "earlier (--limit)",
+                          net_.name, time));
 }
 
 // Writes down what the places hold after the instant that has ended.
@@ -299,6 +309,7 @@ void Record::close(Time next) {
 }
 
 void Record::finish(Time end) {
+  require_countable(end);
   settle();
   end_ = end;
   for (std::size_t k = 0; k < actors_.size(); ++k) {
@@ -309,15 +320,18 @@ void Record::finish(Time end) {
   }
   for (std::size_t p = 0; p < levels_.size(); ++p) show_level(p, end);
   close(end);
-  const auto too_large = [](std::uint64_t value) { return value > kMostExact; };
-  if (too_large(static_cast<std::uint64_t>(end)) ||
-      std::any_of(levels_.begin(), levels_.end(),
-                  [&](const Level& l) { return too_large(l.tokens); })) {
+  for (std::size_t p = 0; p < levels_.size(); ++p) {
+    const auto& most = bins_[place_series(p) + 1];
+    const std::uint64_t peak = most.empty() ? 0 : *std::max_element(most.begin(), most.end());
+    // Tokens, and their sum over a bin of the overview.
+    if (std::max(peak, levels_[p].tokens) <=
+        std::min(kMostExact, kMostSum / static_cast<std::uint64_t>(width_)))
+      continue;
     throw Error(
         "E-viz-size",
-        fmt::format("the run of net '{}' reaches cycle {}, and a page counts to 2^53: end it "
-                    "earlier (--limit)",
-                    net_.name, end));
+        fmt::format("place '{}' of net '{}' holds {} tokens in a run of {} cycles, more than "
+                    "a page can add up: end the run earlier (--limit)",
+                    net_.places[p].name, net_.name, std::max(peak, levels_[p].tokens), end));
   }
   put(overview_, static_cast<std::uint64_t>(width_));
   const auto count = static_cast<std::size_t>(end / width_) + 1;  // a start at `end` too

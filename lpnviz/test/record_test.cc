@@ -70,3 +70,21 @@ TEST_CASE("record: what a page cannot count is refused") {
   CHECK_THROWS_WITH_AS(record.finish((Time{1} << 53) + 1), doctest::Contains("counts to 2^53"),
                        Error);
 }
+
+TEST_CASE("record: instants near the last one are refused as they come") {
+  const QueueNet queue;
+  const std::vector<std::int64_t> job{3};
+  Record record(queue.net, {}, queue.marking);
+  CHECK_THROWS_WITH_AS(record.on_arrival(kLastInstant, PlaceId{0}, job),
+                       doctest::Contains("counts to 2^53"), Error);
+  CHECK_THROWS_WITH_AS(Record(queue.net, {}, queue.marking).finish(kLastInstant),
+                       doctest::Contains("counts to 2^53"), Error);
+}
+
+TEST_CASE("record: sums of tokens over time beyond 64 bits are refused") {
+  const QueueNet queue;
+  const std::vector<std::int64_t> job{3};
+  Record record(queue.net, {}, queue.marking, {.bins = 1024, .values = 0});
+  for (int k = 0; k < (1 << 20) + 1; ++k) record.on_arrival(0, PlaceId{0}, job);
+  CHECK_THROWS_WITH_AS(record.finish(Time{1} << 53), doctest::Contains("place 'in'"), Error);
+}

@@ -304,10 +304,13 @@ def say_endless(ready: Ready) -> None:
 
 
 def print_json(data: object) -> None:
-    """The one object of --json on stdout."""
+    """The one object of --json on stdout. A name of a file that is no text (bytes of another encoding)
+    is in it as Python reads it, in escapes.
+    """
     import json
 
-    click.echo(json.dumps(data, ensure_ascii=False, allow_nan=False), file=_answers)
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
+    click.echo(text.encode("utf-8", "backslashreplace").decode(), file=_answers)
 
 
 def note(message: str) -> None:

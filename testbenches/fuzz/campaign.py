@@ -37,6 +37,7 @@ PROFILES = (
     "static",
     "equal",
     "routes",
+    "system",
 )
 # Mode: its program, its nets per unit, and whether it knows profiles.
 MODES = {
@@ -51,12 +52,14 @@ MODES = {
     "lockstep": ("static_test", 100, False),
     "embedded": ("coupled_fuzz", 60, False),
     "coupled": ("coupled_fuzz", 60, False),
+    "answered": ("answers_fuzz", 60, False),
 }
 PROGRAMS = {
     "lpn_fuzz": "testbenches/fuzz",
     "path_test": "testbenches/equivalence",
     "static_test": "testbenches/equivalence",
     "coupled_fuzz": "testbenches/embedding",
+    "answers_fuzz": "testbenches/fuzz",
 }
 LONGEST = 1800  # seconds of a unit; more is a finding
 MOST_SHRUNK = 3  # of a mode and profile; shrinking compiles for minutes
@@ -86,6 +89,8 @@ def command_of(unit, programs, found, shrink):
         return [program, "-", "--nets", nets, "--seed", seed, "--profile", unit["profile"]]
     if unit["program"] == "static_test":
         return [program, nets, seed]
+    if unit["program"] == "answers_fuzz":
+        return [program, "--seed", seed, "--nets", nets]
     if unit["program"] == "coupled_fuzz":
         counts = (
             ("--pairs", nets, "--hosts", 0)
@@ -258,7 +263,9 @@ class Campaign:
             file.flush()
             os.fsync(file.fileno())
         self.records.append(record)
-        for saved in (self.state / "tmp" / str(slot)).glob("*.lpn"):  # coupled_fuzz keeps its own
+        for saved in (self.state / "tmp" / str(slot)).glob(
+            "*.lpn"
+        ):  # coupled_fuzz and answers_fuzz keep their own
             shutil.copy2(saved, self.state / "logs")
         self.tidy(slot)
         self.tell(record)

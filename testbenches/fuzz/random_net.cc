@@ -15,6 +15,7 @@
 #include "lpn/base/error.h"
 #include "random_route.h"
 #include "static_net.h"
+#include "system_net.h"
 
 namespace lpn::bench {
 
@@ -28,7 +29,7 @@ std::uint64_t Random::next() {
 namespace {
 
 constexpr const char* kProfileNames[] = {"usual",  "ties", "far",    "errors", "clocks", "wide",
-                                         "counts", "bits", "static", "equal",  "routes"};
+                                         "counts", "bits", "static", "equal",  "routes", "system"};
 static_assert(std::size(kProfileNames) == kProfiles);
 
 }  // namespace
@@ -849,6 +850,7 @@ std::vector<std::int64_t> token_values(const Net& net, PlaceId place, Random& r)
 Net random_net(Random& random, Profile profile) {
   if (profile == Profile::kStatic) return static_net(random, random.chance(12));
   if (profile == Profile::kEqual) return equal_net(random);
+  if (profile == Profile::kSystem) return system_net(random, random.chance(30)).net;
   return Maker(random, profile).run();
 }
 

@@ -42,8 +42,9 @@ enum class Profile {
   kStatic,  // firings that repeat in a sequence known beforehand (static_net.h)
   kEqual,   // copies of a part (equal_net.h)
   kRoutes,  // tokens told apart by a value, for a transition each (random_route.h)
+  kSystem,  // parts with clocks and single servers, asking at ports (system_net.h)
 };
-inline constexpr int kProfiles = 11;
+inline constexpr int kProfiles = 12;
 const char* profile_name(Profile profile);
 // Throws lpn::Error "E-case" naming those there are.
 Profile profile_named(const std::string& name);

@@ -38,6 +38,16 @@ def load(path):
     return net
 
 
+def chain(count):
+    """A net of so many places, one behind the other."""
+    places = "".join(f"place p{k} : unit\n" for k in range(count))
+    steps = "".join(
+        f"transition t{k} {{\n  take a from p{k}\n  delay 1\n  put p{k + 1}\n}}\n"
+        for k in range(count - 1)
+    )
+    return f"lpn 1\nnet chain\ntype unit ()\n{places}{steps}end\n"
+
+
 def require_page():
     if not (BUILD / "python" / "lpn_page" / "page.js").exists():
         pytest.skip("the page was not built: there was no npm")

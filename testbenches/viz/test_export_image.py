@@ -2,12 +2,13 @@
 
 import json
 import os
+import resource
 import shutil
 import xml.dom.minidom
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, DEMO
+from conftest import BUILD, DEMO, chain
 
 JPEG = DEMO / "grad_16x16_q90_420.jpg"
 SKIPPED = BUILD / "python" / "lpn_page" / "export.mjs"
@@ -201,6 +202,37 @@ def test_too_many_pixels(tmp_path, lpn_command):
     (tmp_path / "high.lpn").write_text(f"lpn 1\nnet high\ntype unit ()\n{high}end\n")
     answer = lpn_command("viz", tmp_path / "high.lpn", "-o", tmp_path / "net.png", "--width", 32768)
     assert "--width" in answer.refused("E-picture") and not (tmp_path / "net.png").exists()
+
+
+def test_a_chain_of_thousands_of_parts(tmp_path, lpn_command):
+    """The layout calls itself for each of them."""
+    (tmp_path / "chain.lpn").write_text(chain(4000))
+    answer = lpn_command("viz", tmp_path / "chain.lpn", "-o", tmp_path / "chain.svg")
+    assert answer.status == 0, answer.err
+    most = resource.getrlimit(resource.RLIMIT_STACK)
+    resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, most[1]))
+    try:
+        told = lpn_command("viz", tmp_path / "chain.lpn", "-o", tmp_path / "no.svg")
+        net = lpn_command("viz", tmp_path / "chain.lpn", "-o", tmp_path / "chain.pnml", "--json")
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, most)
+    assert "a chain of the net is too long to be laid out" in told.refused("E-picture")
+    # Which PNML does without.
+    assert net.status == 0 and net.json["positions"] is False
+    assert "note: without positions" in net.err
+
+
+@pytest.mark.parametrize("kind", ["html", "svg", "pnml", "json"])
+def test_nothing_is_left_of_a_file_that_could_not_be_written(kind, tmp_path, lpn_command):
+    """No room for more than some bytes of a file, as on a full disk."""
+    path = tmp_path / f"net.{kind}"
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, most[1]))
+    try:
+        answer = lpn_command("viz", "jpeg", *([JPEG] if kind == "json" else []), "-o", path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, most)
+    assert str(path) in answer.refused("E-input") and not path.exists()
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "gif"])

@@ -11,7 +11,7 @@ JPEG = DEMO / "grad_16x16_q90_420.jpg"
 
 def test_the_same_file_as_the_trace_of_lpn_sim(tmp_path, lpn_command):
     assert lpn_command("sim", "jpeg", JPEG, "--trace", tmp_path / "a.json").status == 0
-    for name in ("b.json", "b.perfetto", "b.json.gz"):
+    for name in ("b.json", "b.perfetto", "b.json.gz", "c.JSON.GZ"):
         answer = lpn_command(
             "viz", "jpeg", JPEG, "-o", tmp_path / name, "--engine", "compiled", "--json"
         ).json
@@ -21,7 +21,7 @@ def test_the_same_file_as_the_trace_of_lpn_sim(tmp_path, lpn_command):
             (tmp_path / name).stat().st_size,
         )
         data = (tmp_path / name).read_bytes()
-        assert (gzip.decompress(data) if name.endswith(".gz") else data) == (
+        assert (gzip.decompress(data) if name.lower().endswith(".gz") else data) == (
             tmp_path / "a.json"
         ).read_bytes()
 

@@ -2,11 +2,12 @@
 
 import bisect
 import json
+import os
 import random
 
 import pytest
 
-from conftest import BUILD, DEMO, REPO, golden_nets, require_page
+from conftest import BUILD, DEMO, REPO, chain, golden_nets, require_page
 
 import lpn
 
@@ -34,6 +35,44 @@ transition join {
   take a from between
   take b from right weight 2
   delay 3
+  servers 1
+  put out
+}
+end
+"""
+
+
+NAMED = """import lpn
+
+
+def net():
+    net = lpn.Net("open")
+    net.transition("serve", take=[net.place("jobs")], put=[net.place("out", done=True)], delay=3)
+    return net
+
+
+def workload(input, net):
+    marking = lpn.Marking(net)
+    marking.add("jobs")
+    return marking
+"""
+
+# One of 16 cycles here, the others there.
+TIES = """lpn 1
+net ties
+type unit ()
+place in : unit initial 1
+place few : unit
+place out : unit done
+transition short {
+  take a from in
+  delay 1
+  servers 1
+  put few
+}
+transition long {
+  take a from few
+  delay 15
   servers 1
   put out
 }
@@ -694,6 +733,14 @@ def test_what_is_no_witness_is_refused(lpn_command, tmp_path):
     lpn_command(
         "viz", "jpeg", "--witness", tmp_path / "no.lpnm", "-o", tmp_path / "x.html"
     ).refused("E-viz-witness")
+    damaged = {"parameters": {}, "tokens": {"tasks": {"0": [1]}}}
+    (tmp_path / "other.json").write_text(
+        json.dumps({"verdict": "proved", "question": "latency", "witness": damaged})
+    )
+    said = lpn_command(
+        "viz", "jpeg", "--witness", tmp_path / "other.json", "-o", tmp_path / "x.html"
+    ).refused("E-viz-witness")
+    assert "is not what lpn smt --json printed" in said
 
 
 def test_two_nets_are_not_two_runs(lpn_command, tmp_path):
@@ -953,6 +1000,61 @@ def test_a_net_without_a_run(browser, page):
     assert browser.js("return document.querySelector('footer').hidden")
     assert len(browser.all(".node.block")) == 6
     assert not browser.console()
+
+
+def test_a_net_of_nothing(browser, page, tmp_path):
+    (tmp_path / "none.lpn").write_text("lpn 1\nnet none\nend\n")
+    browser.open(page("none", tmp_path / "none.lpn"))
+    assert browser.find(".busy-note").text == "This net has no places and no transitions."
+    assert not browser.console()
+
+
+def test_a_net_too_large_to_be_laid_out(browser, page, tmp_path):
+    """A browser's stack ends at some thousand parts; all but the graph is there."""
+    (tmp_path / "chain.lpn").write_text(chain(5000).replace("p0 : unit", "p0 : unit initial 3"))
+    browser.open(page("chain", tmp_path / "chain.lpn"))
+    note = browser.find(".busy-note").text
+    assert "too large to be laid out here" in note and "lpn viz -o FILE.svg" in note
+    assert len(browser.all(".of-transitions tbody tr")) > 4000
+    browser.seek(40)
+    assert browser.js("return lpnviz.run.state.tokens[40]") == 3
+    browser.find("button[title^='The whole net']").click()
+    browser.wait("await lpnviz.goTo('t3')")
+    assert not browser.console()
+
+
+def test_input_that_is_no_text(browser, lpn_command, tmp_path):
+    """The name of a file in another encoding stands in the page and in the answer."""
+    (tmp_path / "open.py").write_text(NAMED)
+    name = os.fsdecode(b"\xff\xfe</script>.bin")
+    answer = lpn_command("viz", tmp_path / "open.py", name, "-o", tmp_path / "open.html", "--json")
+    assert answer.status == 0, answer.err
+    assert answer.json["input"] == name
+    browser.open(tmp_path / "open.html")
+    assert browser.find("h1").text == "open" and not browser.console()
+
+
+def test_numbers_in_the_middle_are_rounded_as_lpn_sim_prints_them(browser, page, tmp_path):
+    """1 of 16 cycles: 6.25 %"""
+    (tmp_path / "ties.lpn").write_text(TIES)
+    browser.open(page("ties", tmp_path / "ties.lpn"))
+    shares = [row.text for row in browser.all(".of-transitions tbody td:nth-child(3)")]
+    assert sorted(shares) == ["6.2%", "93.8%"]
+    slow = TIES.replace("delay 15", "delay 344249").replace("net ties", "net ties\nfrequency 1000")
+    (tmp_path / "slow.lpn").write_text(slow)
+    browser.open(page("slow", tmp_path / "slow.lpn"))
+    assert "344.2\u202fs" in browser.find(".facts").get_attribute("textContent")
+
+
+def test_parameters_of_64_bits_are_compared_exactly(browser, page, tmp_path):
+    (tmp_path / "ties.lpn").write_text(
+        TIES.replace("net ties", "net ties\nparam n = 9007199254740993")
+    )
+    browser.open(page("wide", tmp_path / "ties.lpn", "--versus-param", "n=9007199254740992"))
+    row = browser.js(
+        "return [...document.querySelector('.of-runs tbody tr').cells].map((c) => c.textContent.replace(/\\u202f/g, ''))"
+    )
+    assert row == ["n", "9007199254740993", "9007199254740992", "−1"]
 
 
 def test_the_golden_nets_open(browser, tmp_path):

@@ -128,6 +128,7 @@ async function frames(job, net, layout, image) {
 }
 
 main().catch((error) => {
-  process.stderr.write(`${error.message}\n`);
+  const deep = error instanceof RangeError && error.message.includes('call stack');
+  process.stderr.write(`${deep ? 'a chain of the net is too long to be laid out; draw groups closed (--collapse), or allow more stack (ulimit -s)' : error.message}\n`);
   process.exitCode = 1;
 });

@@ -47,7 +47,8 @@ class Page extends Frame {
     if (this.drawnAt === undefined) this.drawnAt = performance.now();
     this.run?.redraw();
     if (!this.graph.layout.nodes.length) {
-      this.note.textContent = 'This net has no places and no transitions.';
+      this.note.textContent = this.graph.failure === null ? 'This net has no places and no transitions.'
+        : `The graph is too large to be laid out here (${this.graph.failure}); lpn viz -o FILE.svg draws it. All else of this page is there.`;
       this.note.hidden = false;
     }
     this.buttons.collapse.setAttribute('aria-pressed', String(this.graph.view.collapsed.size > 0));

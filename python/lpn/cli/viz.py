@@ -229,11 +229,11 @@ def export(kind, model, name, params, output, window, limit, engine, look, as_js
 
 
 def _positions(ready):
-    """Where the parts are in the picture; None, and a note why, without what lays it out."""
+    """Where the parts are in the picture; None, and a note why, where there is none."""
     try:
         return positions(ready.net, ready.values, ready.marking)
     except Error as error:
-        if error.code not in ("E-viz", "E-viz-tool"):
+        if error.code not in ("E-viz", "E-viz-tool", "E-picture"):
             raise
         note(f"without positions, which other tools then choose: {str(error).splitlines()[0]}")
         return None

@@ -15,9 +15,9 @@ from ..command import (
     print_json,
     say_endless,
 )
-from ..errors import Error, RunError, mistake, naming
+from ..errors import Error, RunError, mistake
 from ..pages.export import Window
-from ..pages.page import page, page_folder, record
+from ..pages.page import page, page_folder, record, write_document
 from ..pages.requests import requests_of
 from ..pages.witness import read_witness
 from ..runs import execute, prepare
@@ -78,8 +78,7 @@ def write_page(model, name, params, output, asked, as_json):
             )
         about["window"] = [asked.window.begin, min(asked.window.end, end)]
     text = page(start.net, start.values, start.read(), about, runs)
-    with naming(output), open(output, "w", encoding="utf-8") as file:
-        file.write(text)
+    write_document(output, text)
     failed = next((r for r in runs if r.error is not None), None)
     if failed is not None:
         note(f"{output} has the run of {failed.title} up to cycle {grouped(failed.run.until)}")

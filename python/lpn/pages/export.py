@@ -72,7 +72,7 @@ def format_of(path):
 @contextlib.contextmanager
 def opened(path):
     """The file, for bytes; compressed when it ends in .gz, removed again when writing it fails."""
-    if path.endswith(".gz"):
+    if path.lower().endswith(".gz"):
         import gzip
 
         file = gzip.open(path, "wb", compresslevel=3)

@@ -6,13 +6,14 @@ of it by resvg.
 
 import base64
 import json
+import resource
 import shutil
 import subprocess
 import zlib
 
 import _lpn
 
-from ..errors import mistake, naming
+from ..errors import mistake
 from .export import opened
 from .page import page_folder, record
 
@@ -24,6 +25,7 @@ FPS = 12
 TRAIL = 4  # frames for which a token is seen on its way
 NODE = ("node", "nodejs"), "nodejs"  # programs by name, their Debian package
 FFMPEG = ("ffmpeg",), "ffmpeg"
+_MOST_STACK = 64 << 10  # kB
 
 
 class Look:
@@ -76,7 +78,7 @@ def write(kind, net, values, marking, path, look):
     _require_something(net)
     job = look.job(net=_lpn.viz.describe(net._core, values, marking._core), format=kind)
     data = run_node(job)
-    with naming(path), open(path, "wb") as file:
+    with opened(path) as file:
         file.write(data)
 
 
@@ -98,7 +100,7 @@ def svg(net, values, marking, look=None):
 
 def positions(net, values, marking):
     """Where the middle of each part is in the picture of the net with its credits, in px from the top
-    left: {("place" or "transition", number): (x, y)}. Raises Error "E-viz", "E-viz-tool".
+    left: {("place" or "transition", number): (x, y)}. Raises Error "E-viz", "E-viz-tool", "E-picture".
     """
     job = Look(credits=True).job(
         net=_lpn.viz.describe(net._core, values, marking._core), format="layout"
@@ -125,7 +127,7 @@ def started(job, **options):
     node = tool(*NODE)
     job = json.dumps({"folder": folder, **job}).encode()
     process = subprocess.Popen(
-        [node, f"{folder}/export.mjs"],
+        [node, *_stack(), f"{folder}/export.mjs"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -138,6 +140,16 @@ def started(job, **options):
         pass  # it says why on stderr
     process.stdin = None
     return process
+
+
+def _stack():
+    """The option for all the stack that a program here may have: the layout calls itself once for each part
+    of a chain, and Node.js would stop at 1 MB, some thousand parts.
+    """
+    most = resource.getrlimit(resource.RLIMIT_STACK)[0]
+    kilobytes = _MOST_STACK if most == resource.RLIM_INFINITY else min(most // 1024, _MOST_STACK)
+    kilobytes -= 1024  # what else is on it
+    return [f"--stack-size={kilobytes}"] if kilobytes > 1024 else []
 
 
 def refusal(said):

@@ -11,8 +11,9 @@ from ..errors import mistake
 from ..runs.result import fields_of
 from ..runs.run import execute
 from ..source import file_of
+from .export import opened
 
-__all__ = ["Recorded", "document", "page", "page_folder", "record"]
+__all__ = ["Recorded", "document", "page", "page_folder", "record", "write_document"]
 
 _PARTS = ("page.js", "wave.js", "page.css", "fonts.css", "elk.b64", "notice.txt")
 _OTHERS = ("export.mjs", "resvg.wasm")  # for pictures
@@ -170,6 +171,14 @@ def document(program, about, data):
         f'<style>{_part("fonts.css")}{_part("page.css")}</style>\n</head>\n<body>\n{scripts}\n'
         f"<script>{_part(program)}</script>\n</body>\n</html>\n"
     )
+
+
+def write_document(path, text):
+    """Writes a page; names of files that are no text (bytes of another encoding) stand in it as escapes.
+    Removed again when writing it fails.
+    """
+    with opened(path) as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
 
 
 def _json(value):

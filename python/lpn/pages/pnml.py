@@ -11,7 +11,8 @@ import xml.etree.ElementTree as ElementTree
 import _lpn
 
 from ..authoring.unknown import require_known
-from ..errors import mistake, naming
+from ..errors import mistake
+from .export import opened
 
 __all__ = ["LOST", "write"]
 
@@ -321,6 +322,6 @@ def write(net, values, marking, path, where=None):
     writer = _Writer(net, values, marking, where or {})
     tree = ElementTree.ElementTree(writer.document())
     ElementTree.indent(tree)
-    with naming(path), open(path, "wb") as file:
+    with opened(path) as file:
         tree.write(file, encoding="utf-8", xml_declaration=True)
     return writer.report.rows, writer.rewritten

@@ -80,6 +80,6 @@ def _found(answer):
     if any(isinstance(v, bool) or not isinstance(v, int) for v in parameters.values()):
         raise TypeError("a parameter is no whole number")
     for rows in tokens.values():
-        for row in rows:
-            len(row)
+        if not isinstance(rows, list) or not all(isinstance(row, (dict, list)) for row in rows):
+            raise TypeError("tokens are no rows")
     return f"witness of {what}", (parameters, tokens)

@@ -59,7 +59,19 @@ export function typedNumber(text) {
 export function duration(ticks, hz) {
   const value = ticks / hz;
   const [unit, scale] = [['s', 1], ['ms', 1e-3], ['µs', 1e-6], ['ns', 1e-9]].find(([, least]) => value >= least) ?? ['ps', 1e-12];
-  return `${Number((value / scale).toPrecision(4))}\u202f${unit}`;
+  const shown = value / scale;
+  const four = shown >= 1 && shown < 1000 ? fixed(shown, shown < 10 ? 3 : shown < 100 ? 2 : 1) : shown.toPrecision(4);
+  return `${Number(four)}\u202f${unit}`;
+}
+
+/** With so many digits behind the point; what lies in the middle goes to the even digit, as where lpn prints it. */
+export function fixed(value, digits) {
+  const text = value.toFixed(digits);
+  const exact = value.toFixed(60);
+  const end = exact.length - 60 + digits;
+  if (!/^50*$/.test(exact.slice(end))) return text;
+  const below = exact.slice(0, digits ? end : end - 1);
+  return Number(below[below.length - 1]) % 2 ? text : below;
 }
 
 /** 1234567 as "1 234 567" (narrow spaces at which no line breaks). */

@@ -51,8 +51,13 @@ export class GraphView {
   async drawAgain({ keep = false } = {}) {
     const turn = (this.turn = (this.turn ?? 0) + 1);
     const begin = performance.now();
-    const layout = await layoutNet(this.net, this.view, await this.elk, this.size());
+    let failure = null;
+    const layout = await layoutNet(this.net, this.view, await this.elk, this.size()).catch((error) => {
+      failure = error.message; // its stack is a browser's, which a chain of thousands of parts is too long for
+      return { width: 1, height: 1, nodes: [], edges: [] };
+    });
     if (turn !== this.turn) return; // a later one is on its way
+    this.failure = failure;
     this.layoutMilliseconds = performance.now() - begin;
     this.layout = layout;
     this.content.innerHTML = drawNet(this.net, layout);

@@ -329,7 +329,7 @@ export function fromElk(answer, shown) {
       : null;
     return { ...edge, points, label };
   });
-  return { width: answer.width, height: answer.height, nodes, edges };
+  return { width: answer.width || 1, height: answer.height || 1, nodes, edges }; // a net of nothing has none
 }
 
 /** How large a layout is drawn in a box of that size, in px. */

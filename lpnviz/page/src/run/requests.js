@@ -1,12 +1,12 @@
 // How long requests took, from birth to done: figures, a histogram and the run of time.
 
 import { h } from '../base/dom.js';
-import { grouped } from '../base/text.js';
+import { fixed, grouped } from '../base/text.js';
 
 const FIGURES = ['mean', 'p50', 'p90', 'p99', 'p99.9', 'greatest'];
 
 function figure(value) {
-  return value >= 1000 || Number.isInteger(value) ? grouped(Math.round(value)) : value.toFixed(value >= 10 ? 1 : 2);
+  return value >= 1000 || Number.isInteger(value) ? grouped(fixed(value, 0)) : fixed(value, value >= 10 ? 1 : 2);
 }
 
 /** [[from, to, count]] by ranges that grow by powers of two, at least 8 of them in so many requests' span. */

@@ -1,7 +1,7 @@
 // The tab "Run": the whole run in tables, or the part of it that the timeline shows.
 
 import { h } from '../base/dom.js';
-import { grouped } from '../base/text.js';
+import { fixed, grouped } from '../base/text.js';
 import { WAITS } from './record.js';
 import { requestsOf } from './requests.js';
 import { percent, ranking, sharesOf } from './verdict.js';
@@ -23,10 +23,10 @@ export function runSign(i) {
 /** Two runs: what is different first what differs most. */
 export function comparison(net, [a, b]) {
   const row = (name, x, y, text, by) => h('tr', { class: x === y ? null : 'differs' }, h('td', { title: name }, name), h('td', {}, x === null ? '–' : text(x)),
-    h('td', {}, y === null ? '–' : text(y)), h('td', {}, x === null || y === null || x === y ? '' : `${y > x ? '+' : '−'}${by(Math.abs(y - x))}`));
-  const rows = Object.keys(a.about.parameters).map((name) => row(name, Number(a.about.parameters[name]), Number(b.about.parameters[name]), grouped, grouped));
+    h('td', {}, y === null ? '–' : text(y)), h('td', {}, x === null || y === null || x === y ? '' : y > x ? `+${by(y - x)}` : `−${by(x - y)}`));
+  const rows = Object.keys(a.about.parameters).map((name) => row(name, BigInt(a.about.parameters[name]), BigInt(b.about.parameters[name]), grouped, grouped));
   rows.push(row('latency', a.about.latency, b.about.latency, grouped, grouped), row('firings', a.about.firings, b.about.firings, grouped, grouped));
-  const points = (share) => `${(share * 100).toFixed(1)} pp`;
+  const points = (share) => `${fixed(share * 100, 1)} pp`;
   const shares = net.transitions.map((t) => [t.name, a.stats.transitions[t.name].utilisation, b.stats.transitions[t.name].utilisation])
     .sort((p, q) => Math.abs(q[2] - q[1]) - Math.abs(p[2] - p[1]));
   for (const [name, x, y] of shares) if (percent(x) !== percent(y)) rows.push(row(`${name}, busy`, x, y, percent, points));
@@ -155,6 +155,6 @@ export class Summary {
 
 /** 2302.37 as "2 302.37". */
 export function mean(value) {
-  const [whole, rest] = value.toFixed(2).split('.');
+  const [whole, rest] = fixed(value, 2).split('.');
   return `${grouped(whole)}.${rest}`;
 }

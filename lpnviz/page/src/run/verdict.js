@@ -1,9 +1,9 @@
 // What decided a run, in a sentence; which parts matter most. Pure, but for the sentence's links.
 
-import { grouped } from '../base/text.js';
+import { fixed, grouped } from '../base/text.js';
 
 export function percent(share) {
-  return `${(share * 100).toFixed(1)}%`;
+  return `${fixed(share * 100, 1)}%`;
 }
 
 /** Per transition its share of the run: of the critical path where there is one, else of the time that

@@ -1,12 +1,12 @@
 // The side panel of a recording's page: channels in a table, who holds whom, one channel, differences.
 
 import { h } from '../base/dom.js';
-import { grouped } from '../base/text.js';
+import { fixed, grouped } from '../base/text.js';
 import { numbered } from '../base/timeline.js';
 import { COLOURS } from './wave_timeline.js';
 import { ACTIVE, IDLE, PHASES, RESET, STALLED, STARVED, TRANSFER, UNKNOWN } from './lane.js';
 
-const percent = (part) => (Number.isFinite(part) ? `${(part * 100).toFixed(1)}%` : '');
+const percent = (part) => (Number.isFinite(part) ? `${fixed(part * 100, 1)}%` : '');
 
 /** A phase's colour, as the timeline has it. */
 export function phaseSign(phase, lane = 0) {
@@ -70,9 +70,9 @@ export function channelPage(row, runs, stalls, t, unit, go) {
   const waits = (name, of) => of && [name, `${grouped(of.cycles)} cycles, ${percent(of.share)}, ${grouped(of.times)} times, longest ${grouped(of.longest)}`];
   return h('div', {}, h('h2', {}, row.name), h('div', { class: 'now' }, h('p', { class: 'quiet' }, `at ${unit} ${numbered(t)}`), now),
     own ? pairs([['kind', own.kind], ['transfers', grouped(own.transfers)], ['first, last', own.first === null ? '' : `${numbered(own.first)}, ${numbered(own.last)}`],
-      ['per cycle', own.throughput?.toFixed(3)], ...[waits('back-pressure', own.back_pressure), waits('starvation', own.starvation)].filter(Boolean),
+      ['per cycle', Number.isFinite(own.throughput) && fixed(own.throughput, 3)], ...[waits('back-pressure', own.back_pressure), waits('starvation', own.starvation)].filter(Boolean),
       ['bursts', own.bursts && `${grouped(own.bursts.count)}, longest ${grouped(own.bursts.longest)}`],
-      ['duration', own.duration && own.duration.most !== null && `${grouped(own.duration.least)} to ${grouped(own.duration.most)}, mean ${own.duration.mean.toFixed(1)}`],
+      ['duration', own.duration && own.duration.most !== null && `${grouped(own.duration.least)} to ${grouped(own.duration.most)}, mean ${fixed(own.duration.mean, 1)}`],
       ['x or z', own.unknown ? `${grouped(own.unknown)} cycles` : '']].filter(Boolean)) : null,
     row.difference ? [h('h3', {}, 'First difference'), difference(row, go)] : null);
 }

@@ -6,8 +6,8 @@ import re
 import click
 
 from ...command import OutputFile
-from ...errors import mistake, naming
-from ...pages.page import document, packed, page_folder
+from ...errors import mistake
+from ...pages.page import document, packed, page_folder, write_document
 from ...source import shown
 
 
@@ -81,6 +81,5 @@ def write(output, about, lanes, part):
         about["window"] = [part[0], min(part[1] - 1, end)]
     data = [(f"lanes-{k}", "text/plain", packed(each)) for k, each in enumerate(lanes)]
     text = document("wave.js", about, data)
-    with naming(output), open(output, "w", encoding="utf-8") as file:
-        file.write(text)
+    write_document(output, text)
     return os.path.getsize(output)
