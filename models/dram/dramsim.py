@@ -57,7 +57,8 @@ class _Ini:
             inline_comment_prefixes=(";",), comment_prefixes=("#", ";"), interpolation=None
         )
         try:
-            parser.read_string(unpacked(path).decode())
+            # What is no text can only be in a comment.
+            parser.read_string(unpacked(path).decode("utf-8-sig", "replace"))
         except OSError as error:
             raise wrong(f"cannot read {path}: {error.strerror}") from None
         except (ValueError, configparser.Error) as error:
@@ -158,6 +159,12 @@ def _shape(ini, protocol, banks, burst, bus):
     width = ini.number("dram_structure", "device_width", 8, 1)
     # Columns of GDDR are as wide as a burst of them, those of HBM as two beats.
     columns *= burst if protocol.startswith("GDDR") else 2 if protocol.startswith("HBM") else 1
+    request = bus // 8 * burst
+    if request & (request - 1) or bus % 8:
+        raise ini.refused(
+            f"a request of a bus_width of {bus} and a BL of {burst} is no power of two of bytes, by "
+            "which addresses are cut"
+        )
     if bus % width != 0 or columns < burst:
         raise ini.refused(
             f"a bus_width of {bus} is no number of devices of a device_width of {width}, or a burst "

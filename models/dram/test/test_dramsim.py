@@ -174,6 +174,8 @@ def test_what_follows_from_its_keys(made):
         ("CL = -3", "CL must be a whole number"),
         ("tRAS = 20", "PRE may follow ACT sooner than RD"),
         ("device_width = 48", "a bus_width of 64 is no number of devices of a device_width of 48"),
+        ("bus_width = 72", "a request of a bus_width of 72 and a BL of 8 is no power of two"),
+        ("BL = 12", "a request of a bus_width of 64 and a BL of 12 is no power of two"),
         ("rows = 1000", "rows must be a whole number, 1024 or more"),
         ("banks_per_group = 3", "bits of address are not 3 of bank"),
         ("channel_size = 49152", "bits of address are not 6 of rank"),
@@ -186,6 +188,12 @@ def test_what_is_refused(made, line, said):
         made(changed(DDR4, line)).check_scheduled()
     assert error.value.code == "E-dram-part"
     assert "memory.ini" in str(error.value) and said in str(error.value)
+
+
+def test_text_of_another_encoding(tmp_path):
+    path = tmp_path / "memory.ini"
+    path.write_bytes(b"\xef\xbb\xbf# 5 \xb5s\r\n" + DDR4.replace("\n", "\r\n").encode())
+    assert standard(str(path)).blocks == Trace("own", "ddr4", [], [], []).standard.blocks
 
 
 def test_no_configuration(made, tmp_path):
