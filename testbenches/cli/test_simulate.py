@@ -165,8 +165,14 @@ def test_ctrl_c_raises_with_the_run_so_far(engine):
     lpn.simulate(counter(), limit=10, engine=engine)
     threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     begin = time.monotonic()
-    with pytest.raises(KeyboardInterrupt) as stop:
+    with (
+        pytest.raises(KeyboardInterrupt) as stop,
+        pytest.warns(
+            RuntimeWarning, match="'beat' goes on for ever by itself.*write limit=T"
+        ) as said,
+    ):
         lpn.simulate(counter(), engine=engine)
+    assert [warning.filename for warning in said] == [__file__]
     assert time.monotonic() - begin < 60
     run = stop.value.run
     assert run.ending == "interrupted" and run.until == run.commits > 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import _lpn
@@ -10,7 +11,7 @@ from ..authoring.marking import Marking
 from ..authoring.net import Net
 from ..errors import without_place
 
-__all__ = ["endless", "endless_text", "refuse_endless"]
+__all__ = ["endless", "endless_text", "refuse_endless", "warn_endless"]
 
 
 def endless(net: Net, marking: Marking) -> list[str]:
@@ -38,8 +39,22 @@ def refuse_endless(
     """Raises Error "E-unending" for a run that nothing ends: no `limit` of cycles, and none of time in
     `limits`, an _lpn.Budget.
     """
+    why = _unending(net, marking, limit, limits, instead)
+    if why is not None:
+        raise without_place("E-unending", why)
+
+
+def warn_endless(net: Net, marking: Marking, limit: int | None, limits: Any) -> None:
+    """A RuntimeWarning of such a run, for who can end it by Ctrl-C and have what there is: at the line
+    that called what calls this.
+    """
+    why = _unending(net, marking, limit, limits, "limit=T, max_time=SECONDS, or ")
+    if why is not None:
+        warnings.warn(why, RuntimeWarning, stacklevel=3)
+
+
+def _unending(net, marking, limit, limits, instead):
     if limit is not None or limits is not None and limits.seconds:
-        return
+        return None
     names = endless(net, marking)
-    if names:
-        raise without_place("E-unending", f"net '{net.name}': {endless_text(names[0], instead)}")
+    return f"net '{net.name}': {endless_text(names[0], instead)}" if names else None

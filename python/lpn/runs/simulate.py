@@ -13,7 +13,7 @@ from ..authoring.net import Net, parameter_values
 from ..authoring.place import Place
 from ..errors import mistake
 from .background import background_of
-from .endless import refuse_endless
+from .endless import warn_endless
 from .engines import UNTIL_INTERPRETED, check_engine, compiled_once
 from .quickest import run_by, run_quickest
 from .run import Run, budget_of, whole_limit
@@ -56,9 +56,9 @@ def simulate(
     keeps. `max_...`: what the run may use, for nets of strangers: bytes of its tokens and firings
     (None: three quarters of the machine's memory; 0: any), seconds, tokens at the start, firings
     and groups at one time; a run that needs more ends with ending "budget", see Run.stopped. Raises
-    RunError for an error of the run, "E-no-compiler" when "compiled" cannot be had, "E-unending" where
-    a transition goes on for ever by itself and nothing ends the run; a stalled run
-    is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far.
+    RunError for an error of the run, "E-no-compiler" when "compiled" cannot be had; a stalled run
+    is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far; a RuntimeWarning says
+    that nothing else will end a run, where a transition goes on for ever by itself.
     """
     start = _checked(net, marking)
     values = parameter_values(net, params)
@@ -72,7 +72,7 @@ def simulate(
         engine = "interp"
     limits = budget_of(max_memory, max_time, max_tokens, max_firings, max_groups)
     if until is None and not callable(trace):  # what sees every commit may end the run by itself
-        refuse_endless(net, start, limit, limits, instead="limit=T, max_time=SECONDS, or ")
+        warn_endless(net, start, limit, limits)
     asked: dict[str, Any] = {"limit": limit, "read": read, "limits": limits, "stats": bool(stats)}
     if until is not None:
         asked["until"] = until
