@@ -45,6 +45,7 @@ _TIMES = {
     "tREFI": 7800,
     "tFAW": 50,
 }
+_DRAIN_IDLE = 8  # is in its code; a shorter buffer has never more
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -125,6 +126,7 @@ def described(path):
             "address": [[name, widths[name]] for name in _mapping(ini, channels)],
             "read_queue": queue,
             "write_buffer": queue,
+            "drain_idle": min(_DRAIN_IDLE, queue),
             "bank_queue": ini.number("system", "cmd_queue_size", 16, 1),
         },
         **_timing(ini, base, protocol, groups, burst // _BEATS[protocol]),

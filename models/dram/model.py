@@ -5,7 +5,7 @@ is generated from a description of the standard (standard.py, standards/*.toml);
 runs on the net of its controller (controller/, controllers/*.toml).
 """
 
-from lpn.command import table
+from lpn.command import counted, table
 
 from lpn.runs import Model, prepare
 
@@ -77,7 +77,7 @@ def show(answer):
     """Prints an answer()."""
     if "requests" in answer:
         print(
-            f"{answer['requests']} requests, the last done in cycle {answer['last_done']}: "
+            f"{counted(answer['requests'], 'request')}, the last done in cycle {answer['last_done']}: "
             f"{answer['mean_latency']:.3f} cycles from acceptance on average (half within "
             f"{answer['median_latency']}, 99 % within {answer['p99_latency']}, all within "
             f"{answer['max_latency']}), {answer['bytes_per_cycle']:.3f} bytes per cycle"

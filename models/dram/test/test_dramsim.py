@@ -153,6 +153,8 @@ def test_what_follows_from_its_keys(made):
     assert additive("ACT", "same", "RD") == 19 and additive("RD", "same", "PRE") == 15
     assert made(DDR4).cycles("tPPD") == 0  # only LPDDR4 and GDDR have it
     assert made(changed(DDR4, "protocol = LPDDR4")).cycles("tPPD") == 5
+    short = made(changed(DDR4, "trans_queue_size = 4"))
+    assert [short.policy(k) for k in ("read_queue", "write_buffer", "drain_idle")] == [4, 4, 4]
     # The row may lie anywhere.
     other = made(changed(DDR4, "address_mapping = rarobabgchco"))
     assert located(other, (1 << 27) + (5 << 11) + 3) == (0, 16, 5, 3)
