@@ -1,6 +1,5 @@
 """A channel: places that its parts share, and what comes about with time alone."""
 
-
 import lpn
 
 from ..device import named
@@ -41,9 +40,8 @@ class Channel(Scheduler, Commands, Banks, Movers):
         self.read_queue, self.write_buffer, self.bank_queue, self.drain_idle, self.row_accesses = (
             standard.policy(key) for key in POLICY
         )
-        self.digits = (
-            self.bank_queue.bit_length()
-        )  # of the number of entries in the queue of a bank
+        # Of the number of entries in the queue of a bank.
+        self.digits = self.bank_queue.bit_length()
         self.read, self.write = ("RDA", "WRA") if self.closes else ("RD", "WR")
         self.names = ["ACT", "PRE", self.read, self.write, "REF"]
         self.closing_kinds = [PRECHARGES, READS, WRITES] if self.closes else [PRECHARGES]

@@ -60,12 +60,6 @@ def shared(entry):
     return part_of(entry) > 0
 
 
-def block_of(bank, entry):
-    """What tells a shared block from all others of its channel."""
-    row = entry >> WRITE_BIT + 1
-    return (bank << ROW_BITS | row) << PART_BITS | part_of(entry)
-
-
 def is_write(entry):
     return entry >> WRITE_BIT & 1
 
@@ -224,8 +218,9 @@ def request_number(r):
 
 
 def access_of(bank, entry, writes):
-    """What Pending says of a read or a write of the block of an entry."""
-    return block_of(bank, entry) * 2 + int(writes)
+    """What Pending says of a read or a write of the block of an entry: bank, row, part, direction."""
+    row = entry >> WRITE_BIT + 1
+    return ((bank << ROW_BITS | row) << PART_BITS | part_of(entry)) * 2 + int(writes)
 
 
 def read_under_way(r, p):
