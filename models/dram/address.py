@@ -28,8 +28,7 @@ def located(standard, block):
     found = fields(standard.controller, block)
     number = 0
     for level in standard.levels:
-        size = max(bank[standard.levels.index(level)] for bank in standard.banks) + 1
-        number = number * size + found[level]
+        number = number * standard.sizes[level] + found[level]
     return found["channel"], number, found["row"], found["column"]
 
 

@@ -46,6 +46,7 @@ _TIMES = {
     "tFAW": 50,
 }
 _DRAIN_IDLE = 8  # is in its code; a shorter buffer has never more
+_PAGES = {"OPEN_PAGE": "open", "CLOSE_PAGE": "closed"}
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -116,12 +117,10 @@ def described(path):
         **base,
         "organisations": {"full": sizes},
         "controller": {
-            "page": {"OPEN_PAGE": "open", "CLOSE_PAGE": "closed"}[
-                ini.name("system", "row_buf_policy", "OPEN_PAGE")
-            ],
+            "page": _PAGES[ini.name("system", "row_buf_policy", "OPEN_PAGE")],
             "request_bytes": bus // 8 * burst,
             "channels": channels,
-            "dual_command": protocol in ("HBM", "HBM2")
+            "dual_command": protocol.startswith("HBM")
             and ini.choice("dram_structure", "hbm_dual_cmd", "true"),
             "address": [[name, widths[name]] for name in _mapping(ini, channels)],
             "read_queue": queue,
@@ -136,7 +135,7 @@ def described(path):
 def _check_policies(ini):
     for key, default, known in (
         ("queue_structure", "PER_BANK", ("PER_BANK",)),
-        ("row_buf_policy", "OPEN_PAGE", ("OPEN_PAGE", "CLOSE_PAGE")),
+        ("row_buf_policy", "OPEN_PAGE", _PAGES),
         ("refresh_policy", "RANK_LEVEL_STAGGERED", ("RANK_LEVEL_STAGGERED",)),
     ):
         text = ini.name("system", key, default)

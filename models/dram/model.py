@@ -56,9 +56,8 @@ def answer(input) -> dict:
 
 
 def _answer_of_trace(trace):
-    ready = prepare(
-        Model("dram", _net(trace.standard)), trace.marking(_net(trace.standard)), engine=None
-    )
+    net = _net(trace.standard)
+    ready = prepare(Model("dram", net), trace.marking(net), engine=None)
     _, accept, done = trace.times(ready)
     latencies = sorted(d - a for a, d in zip(accept, done))
     return {

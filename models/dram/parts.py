@@ -4,9 +4,10 @@ import functools
 
 from .controller import build
 from .controller.tokens import TICKS
+from .standard import beside
 from .trace import Trace, controllers
 
-__all__ = ["TICKS", "controllers", "dram"]
+__all__ = ["TICKS", "beside", "controllers", "dram"]
 
 
 @functools.lru_cache(maxsize=8)

@@ -7,7 +7,7 @@ from lpn.runs import Model, json_data, prepare, read_json, unpacked
 
 from . import trace
 from .device import LONGEST, codes, named
-from .standard import FILES, LAST, standard
+from .standard import LAST, beside, standard
 from .trace import Requests, Trace
 
 __all__ = ["Sequence", "Times", "marking", "truth_rows"]
@@ -52,8 +52,7 @@ class Sequence:
         part = data.get("part", "")
         if not isinstance(part, str):
             raise wrong(f"{path}: part must be a name, got {part!r}")
-        if part.endswith(FILES):
-            part = os.path.join(os.path.dirname(os.path.abspath(path)), part)
+        part = beside(os.path.dirname(os.path.abspath(path)), part)
         corrected = data.get("corrected", [])
         if not isinstance(corrected, list) or not all(isinstance(c, str) for c in corrected):
             raise wrong(f"{path}: corrected must be a list of deviations' names")

@@ -19,7 +19,7 @@ from lpn.runs import read_toml
 from . import address, dramsim, scheduled, tables
 from .tables import wrong
 
-__all__ = ["FILES", "LAST", "Standard", "names", "standard"]
+__all__ = ["FILES", "LAST", "Standard", "beside", "names", "standard"]
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "standards")
 
@@ -79,6 +79,11 @@ _TABLES = (
 def names() -> list[str]:
     """The standards that come with the project."""
     return [name.removeprefix("standards/") for name in _names("standards")]
+
+
+def beside(folder, part):
+    """A part as a file in the folder calls it: a name, or the path of a file that lies beside it."""
+    return os.path.join(folder, part) if part.endswith(FILES) else part
 
 
 def _names(folder):

@@ -8,7 +8,7 @@ from lpn.runs import read_json, unpacked
 
 from .address import located
 from .controller.tokens import ID_BITS, PART_BITS, TICKS
-from .standard import FILES, standard
+from .standard import FILES, beside, standard
 
 __all__ = ["Requests", "Trace", "controllers"]
 
@@ -75,9 +75,7 @@ class Trace:
         if not isinstance(wrap, bool):
             raise wrong(f"{path}: wrap must be true or false, got {wrap!r}")
         folder = os.path.dirname(os.path.abspath(path))
-        if part.endswith(FILES):
-            part = os.path.join(folder, part)
-        trace = cls(str(path), part, [], [], [])
+        trace = cls(str(path), beside(folder, part), [], [], [])
         try:
             made = trace.standard
         except ValueError as error:

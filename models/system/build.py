@@ -305,9 +305,7 @@ class _Builder:
         """The memory: a DRAM controller behind a port (models/dram), a fixed time in front of it."""
         memory = self.system.memory
         self.port = lib.memory_port(self.net, "memory")
-        part = memory.part
-        if part.endswith((".toml", ".ini")):
-            part = os.path.join(self.system.folder, part)
+        part = dram_parts.beside(self.system.folder, memory.part)
         quarter = int(memory.clock / (4 * self.system.tick))
         try:
             dram_parts.dram(self.net, "dram", self.port, part, quarter=quarter)

@@ -149,26 +149,31 @@ def round_robin(
         return place.take(guard=lambda turn: turn.next == first) if n > 1 else place
 
     if a.choosy and skip_empty and n > 1:
-        # The earlier transition goes first: from the turn on, then from the first input on.
+        _grant_from_the_turn_on(a, place, turn)
+    else:
         for k in range(n):
-            here = place.take(guard=lambda turn, k=k: turn.next <= k)
-            a.grant(f"{name}.grant{k}", k, {"turn": here}, turn(k))
-        for k in range(n - 1):
-            here = place.take(guard=lambda turn, k=k: turn.next > k)
-            a.grant(f"{name}.wrap{k}", k, {"turn": here}, turn(k))
-        a.bursts(turn)
-        return a.out
-    for k in range(n):
-        if not skip_empty:
-            a.grant(f"{name}.grant{k}", k, {"turn": at(k)}, turn(k))
-        elif n > MOST_BY_TURNS:
-            _grant_by_free_counts(a, place, k, turn(k))
-        else:  # of turn k, the earlier transition goes first
-            for other in ((k + d) % n for d in range(n)):
-                title = f"{name}.turn{k}.grant{other}" if n > 1 else f"{name}.grant{k}"
-                a.grant(title, other, {"turn": at(k)}, turn(other))
+            if not skip_empty:
+                a.grant(f"{name}.grant{k}", k, {"turn": at(k)}, turn(k))
+            elif n > MOST_BY_TURNS:
+                _grant_by_free_counts(a, place, k, turn(k))
+            else:  # of turn k, the earlier transition goes first
+                for other in ((k + d) % n for d in range(n)):
+                    title = f"{name}.turn{k}.grant{other}" if n > 1 else f"{name}.grant{k}"
+                    a.grant(title, other, {"turn": at(k)}, turn(other))
     a.bursts(turn)
     return a.out
+
+
+def _grant_from_the_turn_on(arbiter, place, turn):
+    """All grants, two transitions per input: the earlier one goes first, from the turn on, then from the
+    first input on.
+    """
+    for k in range(arbiter.n):
+        here = place.take(guard=lambda turn, k=k: turn.next <= k)
+        arbiter.grant(f"{arbiter.name}.grant{k}", k, {"turn": here}, turn(k))
+    for k in range(arbiter.n - 1):
+        here = place.take(guard=lambda turn, k=k: turn.next > k)
+        arbiter.grant(f"{arbiter.name}.wrap{k}", k, {"turn": here}, turn(k))
 
 
 def _grant_by_free_counts(arbiter, turn, k, then):
