@@ -1,6 +1,5 @@
 """Arbiters: several queues into one, one grant at a time."""
 
-from ..authoring.expr import select
 from ..authoring.token import Int
 from ..authoring.trace import Over
 from ..errors import mistake
@@ -8,10 +7,6 @@ from ._ports import record
 from ._queues import distinct, output_like
 
 __all__ = ["each", "priority", "round_robin"]
-
-# From here on a round robin has a transition per input instead of one per input and turn: fewer, but
-# with guards on free counts, which input classes do not cover (docs/provable.md).
-MOST_BY_TURNS = 8
 
 _turns = {}
 
@@ -54,8 +49,6 @@ class _Arbiter:
         self.last = last
         self.credits = each(name, "credit", credit, n)
         self.guards = each(name, "guard", guard, n)
-        # Whether an input may be passed over though it has a token.
-        self.choosy = isinstance(credit, (list, tuple)) or any(g is not None for g in self.guards)
         self.inputs = inputs
         self.held = (
             [net.place(f"{name}.held{k}") for k in range(n)] if last is not None else [None] * n
@@ -132,9 +125,7 @@ def round_robin(
     `out`, `delay`, `also`, `guard` and `credit` may be lists with an entry per input; an input is
     passed over while its own credits are used up. Returns `out`.
 
-    Up to 8 inputs have a transition per input and turn: input classes, bounds and interfaces work on
-    these. More have one per input. With guards or own credits there are two per input: it comes at or
-    after the turn, or before it.
+    Two transitions per input: it comes at or after the turn, or before it. Without `skip_empty`, one.
 
     Raises Error "E-operand" for no input, or a list of another length.
     """
@@ -145,62 +136,18 @@ def round_robin(
     def turn(k):
         return lambda ends: [place.emit(count=ends, next=(k + 1) % n)]
 
-    def at(first):
-        return place.take(guard=lambda turn: turn.next == first) if n > 1 else place
+    def grants(title, which, comes):
+        """`comes`: the guard on the turn of input k's grant."""
+        for k in which:
+            take = place.take(guard=comes(k)) if n > 1 else place
+            a.grant(f"{name}.{title}{k}", k, {"turn": take}, turn(k))
 
-    if a.choosy and skip_empty and n > 1:
-        _grant_from_the_turn_on(a, place, turn)
+    if (
+        skip_empty
+    ):  # the earlier transition goes first: from the turn on, then from the first input on
+        grants("grant", range(n), lambda k: lambda turn: turn.next <= k)
+        grants("wrap", range(n - 1), lambda k: lambda turn: turn.next > k)
     else:
-        for k in range(n):
-            if not skip_empty:
-                a.grant(f"{name}.grant{k}", k, {"turn": at(k)}, turn(k))
-            elif n > MOST_BY_TURNS:
-                _grant_by_free_counts(a, place, k, turn(k))
-            else:  # of turn k, the earlier transition goes first
-                for other in ((k + d) % n for d in range(n)):
-                    title = f"{name}.turn{k}.grant{other}" if n > 1 else f"{name}.grant{k}"
-                    a.grant(title, other, {"turn": at(k)}, turn(other))
+        grants("grant", range(n), lambda k: lambda turn: turn.next == k)
     a.bursts(turn)
     return a.out
-
-
-def _grant_from_the_turn_on(arbiter, place, turn):
-    """All grants, two transitions per input: the earlier one goes first, from the turn on, then from the
-    first input on.
-    """
-    for k in range(arbiter.n):
-        here = place.take(guard=lambda turn, k=k: turn.next <= k)
-        arbiter.grant(f"{arbiter.name}.grant{k}", k, {"turn": here}, turn(k))
-    for k in range(arbiter.n - 1):
-        here = place.take(guard=lambda turn, k=k: turn.next > k)
-        arbiter.grant(f"{arbiter.name}.wrap{k}", k, {"turn": here}, turn(k))
-
-
-def _grant_by_free_counts(arbiter, turn, k, then):
-    """Input k's grant in one transition: its guard reads how many tokens the others have."""
-    others = [j for j in range(arbiter.n) if j != k]
-    arbiter.grant(
-        f"{arbiter.name}.grant{k}",
-        k,
-        {
-            **{f"other{j}": arbiter.inputs[j].watch() for j in others},
-            "turn": turn.take(guard=_nobody_before(k, others, arbiter.n)),
-        },
-        then,
-    )
-
-
-def _nobody_before(k, others, n):
-    """The guard of input k: every other input that comes before it in this turn is empty."""
-
-    def condition(turn, *watched):
-        holds = True
-        for j, arc in zip(others, watched):
-            # j is before k when the distance from the turn is less.
-            mine = select(turn.next <= k, k - turn.next, k - turn.next + n)
-            its = select(turn.next <= j, j - turn.next, j - turn.next + n)
-            free = (arc.free == 0) | (mine < its)
-            holds = free if holds is True else holds & free
-        return holds
-
-    return Over(["turn"] + [f"other{j}" for j in others], condition)
