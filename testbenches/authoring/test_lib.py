@@ -337,6 +337,20 @@ def test_a_round_robin_has_two_transitions_per_input(inputs):
     assert proved.lower == proved.upper == 5 * inputs
 
 
+def test_the_first_of_a_crossbar_by_priority_goes_first():
+    """Two busy inputs had the output by turns, as a head came to the front an instant too late."""
+    net = lpn.Net("n")
+    inputs = [net.place(f"q{k}", Word, start=True) for k in range(2)]
+    outputs = [net.place(f"out{k}", Word, done=True, sink=True) for k in range(2)]
+    lib.crossbar(net, "xbar", inputs, outputs, lambda t: t.port, delay=3, grant=lib.priority)
+    marking = lpn.Marking(net)
+    marking.add_rows("q0", [(1, 0), (2, 0), (3, 1)])
+    marking.add_rows("q1", [(4, 0), (5, 1)])
+    run = lpn.simulate(net, marking, engine="interp", read=["out0", "out1"])
+    assert [n for n, _ in run.tokens["out0"]] == [1, 2, 4]
+    assert [n for n, _ in run.tokens["out1"]] == [3, 5] and run.latency == 12
+
+
 @pytest.mark.parametrize("inputs", [3, 9])
 def test_an_input_whose_token_is_in_other_hands_is_passed_over(inputs):
     """It held up the arbiter until the other one had committed."""

@@ -7,7 +7,7 @@ A token is one transaction-layer packet (TLP); times are cycles of 1 ns. Every b
 from a link has 16 units of 16 bytes; the sender holds the credits for them. A device reads from and
 writes to the two others.
 
-The reference has 46 transitions; an arbiter of lpn.lib is one transition per input, which makes 55
+The reference has 46 transitions; an arbiter of lpn.lib has up to two per input, which makes 64
 here, with the same firings.
 """
 

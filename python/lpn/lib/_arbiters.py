@@ -29,6 +29,13 @@ def each(name, what, given, n):
     return list(given)
 
 
+def _several(credit):
+    """An input's credits as a list: none, a place, or places."""
+    if credit is None:
+        return []
+    return list(credit) if isinstance(credit, (list, tuple)) else [credit]
+
+
 class _Arbiter:
     """What both arbiters have in common: inputs, what a grant takes and puts, bursts."""
 
@@ -47,7 +54,7 @@ class _Arbiter:
         self.delays = each(name, "delay", delay, n)
         self.also = each(name, "also", also if also is not None else [[]] * n, n)
         self.last = last
-        self.credits = each(name, "credit", credit, n)
+        self.credits = [_several(c) for c in each(name, "credit", credit, n)]
         self.guards = each(name, "guard", guard, n)
         self.inputs = inputs
         self.held = (
@@ -59,8 +66,8 @@ class _Arbiter:
         the grant ends, a function of the count.
         """
         arcs = {**take, "t": self.inputs[k]}
-        if self.credits[k] is not None:
-            arcs["credit"] = self.credits[k]
+        for j, credit in enumerate(self.credits[k]):
+            arcs[f"credit{j or ''}"] = credit
         put = [self.targets[k].forward("t")]
         if self.last is None:
             put += turn(1)
@@ -122,8 +129,9 @@ def round_robin(
     `credit`: a place; each grant takes one of its tokens. `last`: a condition of the arc `t`; the
     grant stays with its input until a token meets it (a burst).
 
-    `out`, `delay`, `also`, `guard` and `credit` may be lists with an entry per input; an input is
-    passed over while its own credits are used up. Returns `out`.
+    `out`, `delay`, `also`, `guard` and `credit` may be lists with an entry per input (of `credit` a
+    place, a list of places, or None); an input is passed over while its own credits are used up.
+    Returns `out`.
 
     Two transitions per input: it comes at or after the turn, or before it. Without `skip_empty`, one.
 

@@ -45,32 +45,35 @@ def crossbar(
             "E-operand",
             f"crossbar '{name}': grant must be lib.round_robin or lib.priority, got {grant!r}",
         )
-    heads = [
-        net.place(f"{name}.head{i}", init=1) if queue is None else None for i in range(len(inputs))
-    ]
-    waiting = []
-    for o, _ in enumerate(outputs):
-        waiting.append([])
-        for i, source in enumerate(inputs):
-            place = net._place_like(
-                f"{name}.from{i}.to{o}", source, capacity=1 if queue is None else queue
-            )
-            waiting[o].append(place)
-            take = {"t": source.take(guard=lambda t, o=o: to(t) == o)}
-            if heads[i] is not None:
-                take["head"] = heads[i]
-            net.transition(f"{name}.route{i}.to{o}", take=take, put=[place.forward("t")])
+    n = len(inputs)
+    heads = [net.place(f"{name}.head{i}", init=1) for i in range(n)] if queue is None else None
     for o, out in enumerate(outputs):
-        grant(
-            net,
-            f"{name}.out{o}",
-            waiting[o],
-            out,
-            delay=delay,
-            also=[[head] if head is not None else [] for head in heads],
-            credit=credits[o],
-            last=last,
-        )
+
+        def here(t, o=o):
+            return to(t) == o
+
+        options = dict(delay=delay, last=last)
+        if queue is None:
+            need = [credits[o]] if credits[o] is not None else []
+            options |= dict(
+                guard=here,
+                credit=[[head, *need] for head in heads],
+                also=[[head] for head in heads],
+            )
+            waiting = inputs
+        else:
+            options |= dict(credit=credits[o])
+            waiting = [
+                net._place_like(f"{name}.from{i}.to{o}", source, capacity=queue)
+                for i, source in enumerate(inputs)
+            ]
+            for i, (source, place) in enumerate(zip(inputs, waiting)):
+                net.transition(
+                    f"{name}.route{i}.to{o}",
+                    take={"t": source.take(guard=here)},
+                    put=[place.forward("t")],
+                )
+        grant(net, f"{name}.out{o}", waiting, out, **options)
     return outputs
 
 

@@ -241,31 +241,28 @@ def arbiter(queues, fair, *, credits, returns=0, bursts=False, waits=False):
 
 
 def crossbar(inputs, outputs, fair, late=False, *, credits=None, returns=0, bursts=False):
-    """inputs: per input [(arrival, output, delay, last)]. [(cycle, input, output)] of what comes out. A
-    head that comes to the front at the end of the one before it is seen after those that waited; with
-    `late`, one that arrives in this cycle after these. credits: how many each output has, which are
-    back `returns` cycles after their token is through; bursts: outputs stay with an input until `last`.
+    """inputs: per input [(arrival, output, delay, last)]. [(cycle, input, output)] of what comes out.
+    `late`: one that arrives in this cycle is seen after those that waited. credits: how many each output
+    has, which are back `returns` cycles after their token is through; bursts: outputs stay with an
+    input until `last`.
     """
     inputs = [list(q) for q in inputs]
     n = len(inputs)
     arbiters = [Arbiter(n, fair, bursts) for _ in range(outputs)]
     lent = [[] for _ in range(outputs)]  # when credits of an output come back
-    head, free_at, out, t = [None] * n, [0] * n, [], 0
-    while any(inputs) or any(h is not None for h in head):
-        for step in range(3):  # those that wait first, then those that came
+    free_at, out, t = [0] * n, [], 0
+    while any(inputs):
+        for before in (t - 1, t) if late else (t,):
             for o, a in enumerate(arbiters):
                 if credits is not None and sum(back > t for back in lent[o]) >= credits:
                     continue
-                k = a.pick(t, [i for i, h in enumerate(head) if h is not None and h[1] == o])
+                there = [i for i in range(n) if inputs[i] and inputs[i][0][0] <= before]
+                k = a.pick(t, [i for i in there if free_at[i] <= t and inputs[i][0][1] == o])
                 if k is not None:
-                    free_at[k] = a.grant(t, k, head[k][2], head[k][3])
+                    _, _, delay, last = inputs[k].pop(0)
+                    free_at[k] = a.grant(t, k, delay, last)
                     out.append((free_at[k], k, o))
                     lent[o].append(free_at[k] + returns)
-                    head[k] = None
-            for i in range(n):
-                there = inputs[i] and inputs[i][0][0] <= (t - 1 if late and step == 0 else t)
-                if head[i] is None and free_at[i] <= t and there:
-                    head[i] = inputs[i].pop(0)
         t += 1
     return sorted(out)
 
