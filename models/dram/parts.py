@@ -2,6 +2,8 @@
 
 import functools
 
+from lpn.lib._ports import whole
+
 from .controller import build
 from .controller.tokens import TICKS
 from .standard import beside
@@ -11,19 +13,21 @@ __all__ = ["TICKS", "beside", "controllers", "dram"]
 
 
 @functools.lru_cache(maxsize=8)
-def _net(standard):
-    return build(standard, port=True)
+def _net(standard, outstanding):
+    return build(standard, outstanding)
 
 
-def dram(net, name, port, part, *, quarter=1, phase=0):
+def dram(net, name, port, part, *, quarter=1, phase=0, outstanding=64):
     """A controller behind `port`, an lpn.lib.MemoryPort: accesses of any length, answered in the order
-    in which their last pieces are, up to 64 under way.
+    in which their last pieces are.
 
     part: a bundled controller ("ddr4", "gddr6", ...) or a file that ends in .toml or .ini
-    (README.md). quarter: ticks of `net` in a quarter of a cycle of the memory; phase: of the first. Its
-    refreshes never stop: a run needs a number of done tokens. A write is answered when the
-    controller has taken it. Raises Error "E-dram-part", and ValueError for a name that there is not.
+    (README.md). quarter: ticks of `net` in a quarter of a cycle of the memory; phase: of the first.
+    outstanding: accesses under way, 1 to 4096; others wait before the controller. Its refreshes never
+    stop: a run needs a number of done tokens. A write is answered when the controller has taken it.
+    Raises Error "E-dram-part", "E-operand", and ValueError for a name that there is not.
     """
+    outstanding = whole(name, "outstanding", outstanding, 1, 4096)
     standard = Trace(part, part, [], [], []).standard
     connect = {"asked": port.requests, "answered": port.responses}
-    return net.instance(_net(standard), name, connect, clock=(quarter, phase))
+    return net.instance(_net(standard, outstanding), name, connect, clock=(quarter, phase))

@@ -146,20 +146,13 @@ class Trace:
 
     def times(self, ready):
         """(the run, the cycle of each request's acceptance, that of its completion)."""
-        run = ready.run(collect=["accepted", "done", "joined"])
+        run = ready.run(collect=["accepted", "done"])
         cycles = {}
         for place in ("accepted", "done"):
             found = cycles[place] = [None] * len(self.block)
             for number, tick in zip(*run.collected[place]):
                 found[number] = tick // TICKS
-        # A read that joined one under way for its block is answered with it.
-        done, last, joined = cycles["done"], {}, set(run.collected["joined"][0])
-        for number, block in enumerate(self.block):
-            if number in joined:
-                done[number] = done[last[block]]
-            else:
-                last[block] = number
-        return run, cycles["accepted"], done
+        return run, cycles["accepted"], cycles["done"]
 
 
 class Requests:

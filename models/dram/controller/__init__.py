@@ -20,20 +20,19 @@ from .channel import Channel
 from .tokens import At, Number, POSTED, Request, TICKS
 
 
-def build(standard, port=False) -> lpn.Net:
+def build(standard, outstanding=0) -> lpn.Net:
     """The net of a controller of a Standard that describes one. Raises Error "E-dram-part".
 
-    `port`: no trace; accesses come into the place `asked` and are answered in `answered` (memory.py).
+    `outstanding`: where not 0, no trace, but so many accesses at a time, which come into the place
+    `asked` and are answered in `answered` (memory.py).
     """
+    traced = outstanding == 0
     standard.check_scheduled()
     net = lpn.Net("controller")
-    requests = net.place("requests", Request, start=not port, drain=True)
-    done = net.place("done", Number, done=not port)
-    if port:
-        memory.open_port(net, standard, requests, done)
-    joined = net.place(
-        "joined", Number, done=not port, sink=port
-    )  # reads that a read under way answers
+    requests = net.place("requests", Request, start=traced, drain=True)
+    done = net.place("done", Number, done=traced)
+    if not traced:
+        memory.open_port(net, standard, requests, done, outstanding)
     accepted = net.place("accepted", Number, sink=True)
     posted = net.place("posted", Number, drain=True)
     port = net.place("port", At, init=[{"at": 0}])
@@ -46,7 +45,7 @@ def build(standard, port=False) -> lpn.Net:
         channel.heard = net.place(name + "heard", At, init=[{"at": 0}]) if name else port
         channel.build()
         channels.append(channel)
-    accepts(net, channels, port, requests, (accepted, posted, joined))
+    accepts(net, channels, port, requests, (accepted, posted), traced)
     net.transition(
         "post",
         take={"w": posted},

@@ -3,13 +3,13 @@
 import lpn
 
 from .formulas import (
-    access_of,
     copied,
     enters,
     is_write,
     joins,
     number_of,
     read_of,
+    read_wanted,
     shared,
     under_way,
     when,
@@ -19,15 +19,17 @@ from .tokens import At, TICKS, Waiting
 __all__ = ["accepts"]
 
 
-def accepts(net, channels, port, requests, answers):
+def accepts(net, channels, port, requests, answers, traced):
     """One request a cycle, in order, when there is room for it. `answers`: the places that get its
-    number: when it is accepted, when it is done at once, when it waits for another read.
+    number: when it is accepted, when it is done at once. `traced`: what comes is known, and which blocks
+    several requests name; else each is taken for one of these.
     """
     taken = net.place("port_taken", At)
     net.transition("port_free", take={"t": taken}, put=[port.forward("t")], delay=1, servers=1)
     for number, channel in enumerate(channels):
         way_in = _WayIn(number, channel, port, requests, taken, *answers)
-        way_in.alone()
+        if traced:
+            way_in.alone()
         way_in.sharing()
 
 
@@ -39,9 +41,9 @@ def _next(r, port, s):
 class _WayIn:
     """Into one channel."""
 
-    def __init__(self, number, channel, port, requests, taken, accepted, posted, joined):
+    def __init__(self, number, channel, port, requests, taken, accepted, posted):
         self.number, self.channel, self.port, self.requests = number, channel, port, requests
-        self.posted, self.joined = posted, joined
+        self.posted = posted
         self.own = channel.heard is not port
         self.common = [taken.emit(at=_next), accepted.emit(id=lambda r: number_of(r.entry))]
         if self.own:
@@ -113,10 +115,12 @@ class _WayIn:
                     count=lambda t: lpn.select(t.ways >= 2, 1, is_write(t.entry)),
                     id=lambda t: number_of(t.entry),
                 ),
-                self.joined.emit(count=joins, id=lambda t: number_of(t.entry)),
+                channel.joined.emit(
+                    count=joins, id=lambda t: number_of(t.entry), what=lambda t: read_wanted(t)
+                ),
                 channel.pending.emit(
                     count=enters,
-                    what=lambda t: access_of(t.bank, t.entry, False) + is_write(t.entry),
+                    what=lambda t: read_wanted(t) + is_write(t.entry),
                 ),
             ],
             servers=1,

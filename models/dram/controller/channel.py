@@ -6,13 +6,14 @@ from ..device import named
 from ..standard import POLICY
 from .banks import Banks
 from .commands import Commands
-from .formulas import copied, fields_of
+from .formulas import both, copied, fields_of, when
 from .queues import Movers
 from .scheduler import Scheduler
 from .tokens import (
     Asked,
     At,
     Event,
+    Joined,
     Later,
     NONE,
     Number,
@@ -89,7 +90,10 @@ class Channel(Scheduler, Commands, Banks, Movers):
         self.returning = self.place("returning", Number, drain=True)
         self.written = self.place("written", Number, sink=True)
         self.refreshed = self.place("refreshed", At)
-        self.pending, self.finished = (self.place(x, Pending) for x in ("pending", "finished"))
+        names = ("pending", "finished", "answering")
+        self.pending, self.finished, self.answering = (self.place(x, Pending) for x in names)
+        self.joined = self.place("joined", Joined, drain=True)
+        self.joining = self.place("joining", Number)
         self.sharing = self.place("sharing", Shared)
         self._scheduler()
         for number, where in enumerate(s.banks):
@@ -101,16 +105,49 @@ class Channel(Scheduler, Commands, Banks, Movers):
 
     def _finish(self):
         """A command has been given for a block that several requests name: the last of those that are
-        under way takes the place of what no longer is.
+        under way takes the place of what no longer is. Reads that joined it have its data.
         """
 
         def other(f, p, i):
             return lpn.select(p[i].what == f.what, p[p.count - 1].what, p[i].what)
 
+        def waiting(f, j):
+            return lpn.sum(j, lambda t: when(t.what == f.what, 1))
+
         self.step(
             "finish",
-            take={"f": self.finished, "p": self.pending.take(lambda p: p.count, need=1)},
-            put=[self.pending.emit(count=lambda p: p.count - 1, what=other)],
+            take={
+                "f": self.finished,
+                "p": self.pending.take(lambda p: p.count, need=1),
+                "j": self.joined.peek(lambda j: j.count),
+            },
+            put=[
+                self.pending.emit(count=lambda p: p.count - 1, what=other),
+                self.answering.emit(count=waiting, what=lambda f: f.what),
+            ],
+            servers=1,
+        )
+
+        def answered(a, j):
+            """The number of one of them."""
+            return lpn.max(j, lambda t: when(t.what == a.what, t.id))
+
+        def remains(field):
+            def value(a, j, i):
+                gone = both(j[i].what == a.what, j[i].id == answered(a, j))
+                return lpn.select(gone, getattr(j[j.count - 1], field), getattr(j[i], field))
+
+            return value
+
+        self.step(
+            "answer_joined",
+            take={"a": self.answering, "j": self.joined.take(lambda j: j.count, need=1)},
+            put=[
+                self.joining.emit(id=answered),
+                self.joined.emit(
+                    count=lambda j: j.count - 1, what=remains("what"), id=remains("id")
+                ),
+            ],
             servers=1,
         )
 
@@ -147,4 +184,10 @@ class Channel(Scheduler, Commands, Banks, Movers):
             put=[self.done.forward("r")],
             delay=TICKS * latency,
             servers=latency,
+        )
+        self.step(
+            "data_of_joined",
+            take={"r": self.joining},
+            put=[self.done.forward("r")],
+            delay=TICKS * latency,
         )

@@ -213,25 +213,26 @@ def nothing_to_do(entries):
     return nothing
 
 
-def request_number(r):
-    return number_of(r.entry)
-
-
 def access_of(bank, entry, writes):
     """What Pending says of a read or a write of the block of an entry: bank, row, part, direction."""
     row = entry >> WRITE_BIT + 1
     return ((bank << ROW_BITS | row) << PART_BITS | part_of(entry)) * 2 + int(writes)
 
 
+def read_wanted(r):
+    """The read of the block of a request."""
+    return access_of(r.bank, r.entry, False)
+
+
 def read_under_way(r, p):
     """Whether a read of the block of the request `r` is under way."""
-    what = access_of(r.bank, r.entry, False)
+    what = read_wanted(r)
     return when(shared(r.entry), lpn.sum(p, lambda t: when(t.what == what, 1)))
 
 
 def under_way(r, p):
     """What is under way for the block of a shared request, as `ways` of Shared."""
-    read = access_of(r.bank, r.entry, False)
+    read = read_wanted(r)
     return lpn.sum(p, lambda t: when(t.what >> 1 == read >> 1, 1 + t.what - read))
 
 

@@ -4,11 +4,9 @@ import lpn
 
 from ..address import located
 from .formulas import when
-from .tokens import At, ID_BITS, Number, PART_BITS, TICKS, WRITE_BIT
+from .tokens import At, ID_BITS, Number, TICKS, WRITE_BIT
 
 __all__ = ["open_port"]
-
-MOST = 64  # accesses under way
 
 
 class Under(lpn.Token):
@@ -21,12 +19,12 @@ class Under(lpn.Token):
     pieces: lpn.Int[1, 2**20]
 
 
-def open_port(net, standard, requests, done):
+def open_port(net, standard, requests, done, outstanding):
     """Fills `requests` (Request) from a place `asked` and answers into `answered`, two places of
     lpn.lib.Access that the net is given, when all pieces of an access are in `done` (Number).
+    `outstanding`: accesses under way; others wait.
 
-    A request is as many pieces as it touches blocks of the controller. Requests of one block are not
-    joined, as those of a trace are.
+    A request is as many pieces as it touches blocks of the controller.
     """
     size = standard.controller["request_bytes"]
     asked = net.place("asked", lpn.lib.Access)
@@ -40,7 +38,7 @@ def open_port(net, standard, requests, done):
         clock=(TICKS, 0),
         interval=1,
     )
-    slots = net.place("slots", Number, init=lpn.tokens(MOST, id=lambda i: i))
+    slots = net.place("slots", Number, init=lpn.tokens(outstanding, id=lambda i: i))
 
     def pieces(t):
         return (t.address % size + t.bytes + size - 1) // size
@@ -50,10 +48,11 @@ def open_port(net, standard, requests, done):
 
     def entry(t, slot, i):
         assert block(t, i) < standard.blocks, f"the memory has {standard.blocks * size} bytes"
-        row = located(standard, block(t, i))[2]
-        return row << WRITE_BIT + 1 | when(t.write, 1) << WRITE_BIT | slot.id
+        _, _, row, column = located(standard, block(t, i))
+        part = column + 1
+        return row << WRITE_BIT + 1 | when(t.write, 1) << WRITE_BIT | part << ID_BITS | slot.id
 
-    under = [net.place(f"under{k}", Under) for k in range(MOST)]
+    under = [net.place(f"under{k}", Under) for k in range(outstanding)]
     net.transition(
         "split",
         take={"t": asked, "now": now.peek(1), "slot": slots},
@@ -79,7 +78,6 @@ def open_port(net, standard, requests, done):
         ],
         servers=1,
     )
-    assert ID_BITS + PART_BITS == WRITE_BIT
     for k, place in enumerate(under):
         ended = net.place(f"ended{k}")
         net.transition(

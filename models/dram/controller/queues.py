@@ -11,7 +11,6 @@ from .formulas import (
     nothing_to_do,
     plus,
     read_under_way,
-    request_number,
     room_at_most,
     stopped_again,
     when,
@@ -90,7 +89,7 @@ class Movers:
             """The number of the bank of the oldest request aside that can go on."""
             found = MASK
             for k, r in enumerate(arcs[1:]):
-                seen = lpn.select(movable(arcs[0]) >> k & 1 == 0, MASK, request_number(r) * 64 + k)
+                seen = lpn.select(movable(arcs[0]) >> k & 1 == 0, MASK, r.at * 64 + k)
                 found = lpn.min(found, seen)
             return found & 63
 

@@ -72,6 +72,12 @@ class Pending(lpn.Token):
     what: Access
 
 
+class Joined(Pending):
+    """A read that is answered with the one that is under way for its block."""
+
+    id: lpn.Int[0, 2**ID_BITS - 1]
+
+
 class Queues(lpn.Token):
     """What moves to the banks' queues; `c0`, `c1`, ...: how full they are, in binary, bit b of each is of
     bank b.

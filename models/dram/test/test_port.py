@@ -21,7 +21,7 @@ address = [["column", 3], ["channel", 1], ["bank_group", 1], ["bank", 0], ["rank
 """
 
 
-def by_port(part, rows, engine, quarter=1):
+def by_port(part, rows, engine, quarter=1, outstanding=64):
     """The cycle in which each of rows, (cycle, writes, block), is answered."""
     net = lpn.Net("port")
     port = lib.memory_port(net, "memory")
@@ -29,7 +29,7 @@ def by_port(part, rows, engine, quarter=1):
     net.transition("ask", take={"t": asks}, put=[port.requests.forward("t")])
     done = net.place("done", lib.Access, done=True, sink=True)
     net.transition("end", take={"t": port.responses}, put=[done.forward("t")])
-    parts.dram(net, "dram", port, part, quarter=quarter)
+    parts.dram(net, "dram", port, part, quarter=quarter, outstanding=outstanding)
     marking = lpn.Marking(net)
     size = Trace("size", part, [], [], []).standard.controller["request_bytes"]
     accesses = [(size * block, size, int(writes), k) for k, (_, writes, block) in enumerate(rows)]
@@ -62,6 +62,36 @@ def test_in_the_cycles_of_the_trace(part):
     for seed in range(4):
         rows = requests(random.Random(seed), min(blocks, draw_span(seed)), 100)
         assert by_port(part, rows, "interp", quarter=1 + seed % 2) == by_trace(part, rows)
+
+
+@pytest.mark.parametrize("part", ["ddr4", "ddr4close", "lpddr4"])
+def test_accesses_of_one_block_are_joined(part):
+    """Few blocks, more accesses under way than the controller's queues have entries."""
+    for seed in range(4):
+        draw, cycle, rows = random.Random(seed), 0, []
+        for _ in range(200):
+            cycle += draw.choice([0, 1, 2, 8])
+            rows.append((cycle, draw.random() < (0.1, 0.5)[seed % 2], draw.randrange(4 << seed)))
+        assert by_port(part, rows, "interp", outstanding=256) == by_trace(part, rows)
+
+
+def test_the_oldest_of_those_aside_goes_on():
+    """Where several banks have room again; the numbers of what is under way are used again."""
+    draw, cycle, rows = random.Random(0), 0, []
+    for _ in range(400):
+        cycle += draw.choice([0, 1, 2, 60 if draw.random() < 0.1 else 4])
+        rows.append((cycle, draw.random() < 0.2, draw.randrange(1 << 14)))
+    assert by_port("lpddr4", rows, "interp", outstanding=160) == by_trace("lpddr4", rows)
+
+
+def test_so_many_accesses_under_way_and_no_more():
+    rows = [(0, False, 64 * k) for k in range(6)]
+    one = by_port("ddr4", rows, "interp", outstanding=1)
+    data = Trace("size", "ddr4", [], [], []).standard.cycles("CL + burst")
+    assert all(one[k + 1] - one[k] > data for k in range(5))
+    assert by_port("ddr4", rows, "interp", outstanding=6) == by_trace("ddr4", rows)
+    with pytest.raises(lpn.Error, match="'dram': outstanding must be an int 1..4096, got 0"):
+        by_port("ddr4", rows, "interp", outstanding=0)
 
 
 def test_hashed_banks(tmp_path):
