@@ -2,11 +2,10 @@
 
 import functools
 
-from lpn.lib._ports import whole
-
 from .controller import build
 from .controller.tokens import TICKS
 from .standard import beside
+from .tables import wrong
 from .trace import Trace, controllers
 
 __all__ = ["TICKS", "beside", "controllers", "dram"]
@@ -25,9 +24,10 @@ def dram(net, name, port, part, *, quarter=1, phase=0, outstanding=64):
     (README.md). quarter: ticks of `net` in a quarter of a cycle of the memory; phase: of the first.
     outstanding: accesses under way, 1 to 4096; others wait before the controller. Its refreshes never
     stop: a run needs a number of done tokens. A write is answered when the controller has taken it.
-    Raises Error "E-dram-part", "E-operand", and ValueError for a name that there is not.
+    Raises Error "E-dram-part", and ValueError for a name that there is not.
     """
-    outstanding = whole(name, "outstanding", outstanding, 1, 4096)
+    if type(outstanding) is not int or not 1 <= outstanding <= 4096:
+        raise wrong(f"'{name}': outstanding must be an int 1..4096, got {outstanding!r}")
     standard = Trace(part, part, [], [], []).standard
     connect = {"asked": port.requests, "answered": port.responses}
     return net.instance(_net(standard, outstanding), name, connect, clock=(quarter, phase))
