@@ -92,6 +92,27 @@ TEST_CASE("a source that is too long is refused, whatever its formulas would be 
   CHECK(generate(parse_net(text + "end\n")).size() < 200'000);
 }
 
+TEST_CASE("a fold that several formulas have is computed once in a start") {
+  const std::string source = generate(parse_net(R"(lpn 1
+net folds
+type item (v: 0..9)
+place src : item start
+place out : item done
+transition work {
+  take x from src weight 3
+  delay sum(j in x: x[j].v)
+  put out (sum(j in x: x[j].v) % 10) times 2, (sum(j in x: x[j].v * index) % 10) times 2
+}
+end
+)"));
+  std::size_t loops = 0;
+  for (std::size_t at = source.find("s_ = add(s_"); at != std::string::npos; ++loops) {
+    at = source.find("s_ = add(s_", at + 1);
+  }
+  CHECK(has(source, "Kept"));
+  CHECK(loops == 2);  // the other one depends on the token that is emitted
+}
+
 TEST_CASE("several nets may stand in one translation unit") {
   GenerateOptions options;
   options.suffix = "_7";

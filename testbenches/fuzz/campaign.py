@@ -38,6 +38,7 @@ PROFILES = (
     "equal",
     "routes",
     "system",
+    "folds",
 )
 # Mode: its program, its nets per unit, and whether it knows profiles.
 MODES = {

@@ -28,8 +28,9 @@ std::uint64_t Random::next() {
 
 namespace {
 
-constexpr const char* kProfileNames[] = {"usual",  "ties", "far",    "errors", "clocks", "wide",
-                                         "counts", "bits", "static", "equal",  "routes", "system"};
+constexpr const char* kProfileNames[] = {"usual",  "ties",   "far",  "errors", "clocks",
+                                         "wide",   "counts", "bits", "static", "equal",
+                                         "routes", "system", "folds"};
 static_assert(std::size(kProfileNames) == kProfiles);
 
 }  // namespace
@@ -106,6 +107,7 @@ class Maker {
   bool slow = false;                     // delays of a thousand ticks between short ones
   std::vector<std::int64_t> least_need;  // of the arcs of the transition being made; -1 inhibitor
   std::vector<std::int64_t> exact_need;  // or -1
+  std::vector<ExprId> folds;             // of the transition being made
 
   bool wild() { return r.chance(wild_percent); }
   // Draws a number for this profile only, so that the usual nets stay those of their seeds.
@@ -213,6 +215,7 @@ class Maker {
   ExprId any(const Scope& s, int depth) {
     if (depth <= 0 || r.chance(25)) return leaf(s);
     if (mostly(Profile::kBits, 60)) return bits(s, depth);
+    if (mostly(Profile::kFolds, 40)) return fold(s, depth);
     const auto sub = [&] { return any(s, depth - 1); };
     const auto in_order = [&](Op o) {
       const ExprId x = sub();
@@ -309,6 +312,15 @@ class Maker {
     inner.bound.push_back(arc);
     return pool.aggregate(o, arc, static_cast<std::uint32_t>(s.bound.size()),
                           any(inner, depth - 1));
+  }
+
+  // A fold, mostly one of those that other formulas of the transition have.
+  ExprId fold(const Scope& s, int depth) {
+    if (!s.bound.empty()) return aggregate(s, depth);  // these are written with other variables
+    if (!folds.empty() && r.chance(70)) return r.pick(folds);
+    const ExprId id = aggregate(s, depth);
+    if (!s.index) folds.push_back(id);
+    return id;
   }
 
   ExprId condition(const Scope& s, int depth) {
@@ -538,6 +550,7 @@ class Maker {
     t.name = fmt::format("t{}", number_);
     least_need.clear();
     exact_need.clear();
+    folds.clear();
     const bool timer = r.chance(7);
     if (!routes.empty() && !routes.back().open() && r.chance(25)) open_route();
     const bool taker = !timer && !routes.empty() && routes.back().open() &&

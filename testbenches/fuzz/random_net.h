@@ -43,8 +43,9 @@ enum class Profile {
   kEqual,   // copies of a part (equal_net.h)
   kRoutes,  // tokens told apart by a value, for a transition each (random_route.h)
   kSystem,  // parts with clocks and single servers, asking at ports (system_net.h)
+  kFolds,   // folds over tokens that several formulas of a transition have
 };
-inline constexpr int kProfiles = 12;
+inline constexpr int kProfiles = 13;
 const char* profile_name(Profile profile);
 // Throws lpn::Error "E-case" naming those there are.
 Profile profile_named(const std::string& name);

@@ -82,4 +82,14 @@ inline i64 edge(i64 at, i64 period, i64 phase) {
   return __builtin_add_overflow(at, mod(phase - at, period), &r) ? kForever : r;
 }
 
+// What was computed when it was first asked for.
+struct Kept {
+  i64 value = 0;
+  bool known = false;
+  i64 is(i64 computed) {
+    known = true;
+    return value = computed;
+  }
+};
+
 }  // namespace lpnrt

@@ -77,7 +77,10 @@ string assume_text(const Node& n, const string& condition, const string& value,
 
 string ExprPrinter::expr(ExprId id, Context& c) const {
   if (c.names != nullptr) {
-    if (const auto it = c.names->find(id); it != c.names->end()) return it->second;
+    if (const auto it = c.names->find(id); it != c.names->end()) {
+      const Term& term = it->second;
+      return term.kept ? fmt::format("{}({})", term.name, c.site) : term.name;
+    }
   }
   const Node& n = net_->exprs[id];
   switch (kind_of(n.op)) {
@@ -149,7 +152,10 @@ bool ExprPrinter::may_fail(ExprId id, Context& c) const {
 
 int ExprPrinter::quick(ExprId id, Context& c) const {
   constexpr int kNever = kQuick + 1;
-  if (c.names != nullptr && c.names->count(id) != 0) return 1;
+  if (c.names != nullptr) {
+    if (const auto it = c.names->find(id); it != c.names->end())
+      return it->second.kept ? kNever : 1;
+  }
   const Node& n = net_->exprs[id];
   switch (n.op) {
     case Op::kConst: return 1;

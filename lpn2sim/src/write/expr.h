@@ -15,8 +15,13 @@
 
 namespace lpn::sim {
 
-// C++ names of terms that have been computed.
-using TermNames = std::map<ExprId, std::string>;
+// A term that has been computed, by its C++ name; `kept`: or is when it is first asked for, by a
+// function of the site.
+struct Term {
+  std::string name;
+  bool kept = false;
+};
+using TermNames = std::map<ExprId, Term>;
 
 // A value of type i64.
 std::string literal(std::int64_t value);

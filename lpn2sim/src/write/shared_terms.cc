@@ -7,6 +7,7 @@ using std::size_t;
 namespace {
 
 constexpr std::uint64_t kWorthIt = 3;  // nodes; less is written again
+constexpr unsigned kIndexBit = 63;     // folds are nested less deep
 
 }  // namespace
 
@@ -16,7 +17,7 @@ void SharedTerms::turn_to(size_t k) {
   if (k == transition_) return;
   transition_ = k;
   uses_.clear();
-  varies_.clear();
+  open_.clear();
   count();
 }
 
@@ -61,15 +62,17 @@ void SharedTerms::count(const Formula& f, bool repeated) {
   }
 }
 
-bool SharedTerms::varies(ExprId id) {
-  if (const auto it = varies_.find(id); it != varies_.end()) return it->second;
+std::uint64_t SharedTerms::open(ExprId id) {
+  if (const auto it = open_.find(id); it != open_.end()) return it->second;
   const Node& n = net_->exprs[id];
-  bool found = n.op == Op::kIndex || n.op == Op::kBound;
-  for (int kid = 0; kid < op_info(n.op).arity && !found; ++kid) {
-    found = varies(n.kids[static_cast<size_t>(kid)]);
+  std::uint64_t found = 0;
+  if (n.op == Op::kIndex) found = std::uint64_t{1} << kIndexBit;
+  if (n.op == Op::kBound) found = std::uint64_t{1} << n.a;
+  for (int kid = 0; kid < op_info(n.op).arity; ++kid) {
+    found |= open(n.kids[static_cast<size_t>(kid)]);
   }
-  // Of aggregates inside aggregates none is taken apart: the inner one may read the outer's token.
-  varies_.emplace(id, found);
+  if (kind_of(n.op) == Kind::kAggregate) found &= ~(std::uint64_t{1} << n.b);
+  open_.emplace(id, found);
   return found;
 }
 
@@ -83,8 +86,11 @@ void SharedTerms::define(ExprId id, const Define& define_one) {
   }
   const auto it = uses_.find(id);
   if (it == uses_.end() || it->second < 2 || varies(id)) return;
-  if (net_->exprs.tree_size(id) < kWorthIt || printer_->may_fail(transition_, {id, {}})) return;
-  names_.emplace(id, define_one(id, printer_->of(transition_, {id, {}}, "0", &names_)));
+  if (net_->exprs.tree_size(id) < kWorthIt) return;
+  const bool kept = printer_->may_fail(transition_, {id, {}});
+  if (kept && kind_of(n.op) != Kind::kAggregate) return;
+  const std::string cpp = printer_->of(transition_, {id, {}}, kept ? kSite : "0", &names_);
+  names_.emplace(id, Term{define_one(id, cpp, kept), kept});
 }
 
 }  // namespace lpn::sim
