@@ -62,7 +62,16 @@ POLICY = {
     "row_accesses": 4,
 }
 MOST_ENTRIES, MOST_BANK_QUEUE = 1024, 64
-_CONTROLLER = {"page", "request_bytes", "channels", "dual_command", "address", "hash", *POLICY}
+_CONTROLLER = {
+    "page",
+    "request_bytes",
+    "channels",
+    "dual_command",
+    "join",
+    "address",
+    "hash",
+    *POLICY,
+}
 
 _TABLES = (
     "organisations",
@@ -227,13 +236,19 @@ class Standard:
                     f"{self.part}: {key} of controller must be a number, {least} to {most}, got "
                     f"{number!r}"
                 )
-        if type(c.get("dual_command", False)) is not bool:
-            raise wrong(f"{self.part}: dual_command of controller must be true or false")
+        for key in ("dual_command", "join"):
+            if type(c.get(key, False)) is not bool:
+                raise wrong(f"{self.part}: {key} of controller must be true or false")
         full = self._data.get("organisations", {}).get("full", {})
         address.check(self.part, c, self.levels, full)
         bits = dict(c["address"])
         self.row_bits = bits["row"]
         self.blocks = 2 ** sum(bits.values())
+
+    @property
+    def joins(self):
+        """Whether requests of one block that are under way are joined."""
+        return self.controller.get("join", True)
 
     def policy(self, key):
         """A number of POLICY, as [controller] has it or by default."""

@@ -113,7 +113,7 @@ class Trace:
         )
         channel, bank, row, column = located(made, block)
         _, which, times = np.unique(block, return_inverse=True, return_counts=True)
-        part = np.where(times[which] > 1, column + 1, 0)
+        part = np.where(times[which] > 1, column + 1, 0) if made.joins else 0
         marking = lpn.Marking(net)
         marking.add_columns(
             "requests",

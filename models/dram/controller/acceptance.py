@@ -28,9 +28,10 @@ def accepts(net, channels, port, requests, answers, traced):
     net.transition("port_free", take={"t": taken}, put=[port.forward("t")], delay=1, servers=1)
     for number, channel in enumerate(channels):
         way_in = _WayIn(number, channel, port, requests, taken, *answers)
-        if traced:
+        if traced or not channel.standard.joins:
             way_in.alone()
-        way_in.sharing()
+        if channel.standard.joins:
+            way_in.sharing()
 
 
 def _next(r, port, s):

@@ -187,7 +187,8 @@ def stopped_again(s):
     """How often in a row draining has stopped for a read that is under way."""
     assert s.stopped < STUCK, (
         "the controller hangs: its write buffer is full, the next write waits for a read of the "
-        "same block, and that read behind the writes"
+        "same block, and that read behind the writes; 'join = false' in the [controller] of its file "
+        "serves each request by itself"
     )
     return s.stopped + 1
 

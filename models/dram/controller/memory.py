@@ -49,7 +49,7 @@ def open_port(net, standard, requests, done, outstanding):
     def entry(t, slot, i):
         assert block(t, i) < standard.blocks, f"the memory has {standard.blocks * size} bytes"
         _, _, row, column = located(standard, block(t, i))
-        part = column + 1
+        part = column + 1 if standard.joins else 0
         return row << WRITE_BIT + 1 | when(t.write, 1) << WRITE_BIT | part << ID_BITS | slot.id
 
     under = [net.place(f"under{k}", Under) for k in range(outstanding)]

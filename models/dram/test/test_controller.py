@@ -156,7 +156,25 @@ def test_the_known_hang_is_said(tmp_path):
     writes = [[0, "W", ROW * 39], *([0, "W", GROUP * k + ROW * k + 64] for k in range(20, 80))]
     with pytest.raises(lpn.Error, match="the controller hangs: its write buffer is full") as error:
         times(written(tmp_path, [*reads, *writes]))
-    assert error.value.code == "E-assume"
+    assert error.value.code == "E-assume" and "'join = false' in the [controller]" in str(
+        error.value
+    )
+    (tmp_path / "apart.toml").write_text(APART)
+    _, done = times(written(tmp_path, [*reads, *writes], str(tmp_path / "apart.toml")))
+    assert None not in done
+
+
+APART = 'base = "controllers/ddr4"\n[controller]\njoin = false\n'
+
+
+def test_requests_of_one_block_each_by_itself(tmp_path):
+    (tmp_path / "apart.toml").write_text(APART)
+    rows = [[0, "R", 0], [0, "R", 0], [0, "W", ROW], [0, "R", ROW]]
+    _, joined = times(written(tmp_path, rows))
+    _, apart = times(written(tmp_path, rows, str(tmp_path / "apart.toml")))
+    first = 50  # the activation, and its data
+    assert joined[:2] == [first, first] and joined[3] == joined[2] + 1  # answered by the write
+    assert apart[:2] == [first, first + 8] and apart[3] > first + 8  # tCCD_L
 
 
 # HBM2: from the lowest 5 bits column, channel, 2 bank, 2 group, row.
@@ -424,6 +442,7 @@ def _hash(entries):
         ('base = "controllers/ddr4"\n[controller]\nchannels = 2', "bits of column"),
         ('base = "controllers/ddr4"\n[controller]\naddress = "row"', "bits of column"),
         ('base = "controllers/ddr4"\n[controller]\ndual_command = 1', "must be true or false"),
+        ('base = "controllers/ddr4"\n[controller]\njoin = "no"', "join of controller must be true"),
         ('base = "controllers/ddr4"\n[controller]\ndual_command = true', "has one rank, got 2"),
         (
             'base = "controllers/ddr4"\n[organisations]\nfull = { rank = 4, bank_group = 4, bank = 4 }'

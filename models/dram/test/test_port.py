@@ -75,6 +75,15 @@ def test_accesses_of_one_block_are_joined(part):
         assert by_port(part, rows, "interp", outstanding=256) == by_trace(part, rows)
 
 
+def test_accesses_of_one_block_each_by_itself(tmp_path):
+    part = tmp_path / "apart.toml"
+    part.write_text('base = "controllers/ddr4"\n[controller]\njoin = false\n')
+    draw = random.Random(3)
+    rows = [(4 * k, draw.random() < 0.3, draw.randrange(8)) for k in range(150)]
+    apart = by_port(str(part), rows, "interp", outstanding=150)
+    assert apart == by_trace(str(part), rows) != by_trace("ddr4", rows)
+
+
 def test_the_oldest_of_those_aside_goes_on():
     """Where several banks have room again; the numbers of what is under way are used again."""
     draw, cycle, rows = random.Random(0), 0, []
