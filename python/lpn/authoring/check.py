@@ -5,7 +5,7 @@ import _lpn
 from ..errors import listed, mistake, near
 from .expr import INT_MAX, INT_MIN, as_index, text_of
 
-__all__ = ["check_fields", "check_name", "check_options", "flag", "plain"]
+__all__ = ["Spelled", "check_fields", "check_name", "check_options", "flag", "plain"]
 
 
 def check_fields(kind, given, what, missing_ok=False):
@@ -63,3 +63,19 @@ def plain(value, what):
     if not INT_MIN <= value <= INT_MAX:
         raise mistake("E-overflow", f"{what} is {value}, which does not fit in 64 bits")
     return value
+
+
+class Spelled:
+    """What takes attributes of anybody's, but none in place of its own by a slip of the pen."""
+
+    def __setattr__(self, name, value):
+        if not name.startswith("_"):
+            kind = type(self)
+            own = getattr(kind, name, None)
+            if callable(own):
+                raise mistake("E-option", f"'{name}' of {kind.__name__} is a method; call it")
+            if own is None:
+                known = [k for k, v in vars(kind).items() if isinstance(v, property) and v.fset]
+                if hint := near(name, known):
+                    raise mistake("E-option", f"{kind.__name__} has no property '{name}'{hint}")
+        super().__setattr__(name, value)

@@ -10,6 +10,7 @@ import _lpn
 
 from ..errors import listed, mistake, naming, placed
 from ..words import shortened
+from .check import Spelled
 from .expr import INT_MAX, INT_MIN, as_index
 from .net import Net
 from .place import Place
@@ -44,7 +45,7 @@ def _arrival(place, at, values):
     return 0 if at is None else at, values
 
 
-class Marking:
+class Marking(Spelled):
     """Tokens per place, in FIFO order; they come after the net's own initial tokens.
 
     Places are named or given as net.place's result. Raises Error "E-marking" for properties that do

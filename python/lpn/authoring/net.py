@@ -11,7 +11,7 @@ import _lpn
 from .. import source
 from ..errors import listed, mistake, naming, placed, within
 from . import trace
-from .check import check_fields, check_name, check_options, flag, plain
+from .check import Spelled, check_fields, check_name, check_options, flag, plain
 from .expr import Expr, Scope, as_index
 from .place import Place, Tokens, Type
 from .token import Token
@@ -69,7 +69,7 @@ class Bound(Mapping):
         return dict, (dict(self),)
 
 
-class Net:
+class Net(Spelled):
     """A Latency Petri Net under construction, and afterwards the net that engines run.
 
     `name` is a word of letters, digits and _. Times are cycles of the modelled clock. Every method

@@ -6,7 +6,7 @@ import _lpn
 
 from .. import source
 from ..authoring import trace
-from ..authoring.check import plain
+from ..authoring.check import Spelled, plain
 from ..authoring.expr import Expr, Ratio, Scope, as_index, text_of
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
@@ -28,7 +28,7 @@ MAX_TOKENS = 1 << 20
 MAX_INPUTS = 1_000_000
 
 
-class InputSpace:
+class InputSpace(Spelled):
     """The inputs of a net: tokens and parameters that may vary, and the relations between them.
 
     Made by a model's `space(net, **bounds)`. Variables are integers with finite ranges; an input is
