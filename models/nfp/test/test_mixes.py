@@ -79,6 +79,19 @@ def test_a_sweep_simulates_the_measured_nic_alone(tmp_path, nfp):
     assert "--simulate is of the measured NIC, which --costs does not change" in done.stderr
 
 
+def test_a_sweep_has_a_column_once(nfp):
+    """A derived column never stands in the place of what was computed."""
+    listing = DEMO / "portcount.asm"
+    derive = ("--name", "{n}.asm", "--derive")
+    for label in ("guarantee", "cycles", "n", "program"):
+        done = nfp("sweep", listing, *derive, f"{label}=2*n", status=2)
+        assert f"the table has a column '{label}' already" in done.stderr
+    done = nfp("sweep", listing, *derive, "e=n", "--derive", "e=2*n", status=2)
+    assert "the table has a column 'e' already" in done.stderr
+    done = nfp("sweep", listing, "--parameter", "verdict", status=2)
+    assert "--parameter verdict: the table has a column of this name" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("formula", "expected"),
     [("exp(-n)", pytest.approx(0.1353352832)), ("n+9**9**9**9", None), ("sqrt((0-n)**0.5)", None)],
