@@ -311,40 +311,17 @@ def test_comparison_finds_the_crossover(folder):
 
 def test_an_interface_compared_with_itself(folder):
     """Sums go from their least to their greatest, not over those of both."""
-    model = folder / "pair.py"
-    model.write_text(PAIR)
-    path, _, _ = extract(folder, "pair", model)
-    regions = json.loads(run("--compare", path, path, "--json"))["regions"]
-    assert [(r["along"], r["from"], r["to"], r["faster"]) for r in regions] == [
-        ("jobs.size in total", 0, 12, "equal")
-    ]
-
-
-PAIR = """
-import lpn
-
-
-class Job(lpn.Token):
-    size: lpn.Int[0, 6]
-
-
-def net():
-    net = lpn.Net("pair")
-    jobs, between = net.place("jobs", Job, start=True), net.place("between", Job)
-    net.transition(
-        "a", take={"t": jobs}, put=[between.forward("t")], delay=lambda t: 6 - t.size, servers=1
+    path = folder / "by_hand.py"
+    path.write_text(
+        "STREAM, CLOCK_PERIOD, MODEL, PARAMETERS = False, 1.0, 'm', {}\n"
+        "SINGLES, CONSTANTS, SHAPES, COVERED = {}, {}, [{'jobs': 'a'}], []\n"
+        "SUMS = {'jobs.size of 0': (0, 9), 'jobs.size of 1': (2, 9)}\n"
+        "classify = lambda x: {'work': sum(x[key] for key in SUMS)}\n"
+        "latency = lambda x: max(classify(x).values())\n"
     )
-    net.transition(
-        "b", take={"t": between}, put=[net.place("done", done=True)], delay=lambda t: t.size, servers=1
-    )
-    return net
-
-
-def space(net):
-    space = lpn.InputSpace(net)
-    space.tokens("jobs", 2)
-    return space
-"""
+    [region] = json.loads(run("--compare", path, path, "--json"))["regions"]
+    assert (region["along"], region["faster"]) == ("jobs.size in total", "equal")
+    assert (region["from"], region["to"]) == (2, 18)
 
 
 def test_plot(folder):
