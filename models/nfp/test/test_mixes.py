@@ -51,9 +51,15 @@ def test_the_slowest_path_is_that_of_the_nets_cores(tmp_path, monkeypatch):
     [
         ({"costs": "own.json"}, "'costs' is no key of a mix"),
         ({"arrivals": "even"}, "'arrivals' is how packets of a 'rate' arrive; write a 'rate', too"),
+        ({"paths": [{"path": 15000}]}, "path 1 must be text, as"),
+        ({"paths": [{"path": "slowest", "name": ["a"]}]}, "the name of path 1 must be text"),
+        (
+            {"paths": [{"segments": [[4, "sram", True], [5, "none"]]}]},
+            "the segments of path 1 must be",
+        ),
     ],
 )
-def test_a_key_without_effect_is_refused(tmp_path, nfp, keys, told):
+def test_a_key_without_effect_or_meaning_is_refused(tmp_path, nfp, keys, told):
     file = written(tmp_path, **keys)
     done = nfp("simulate", DEMO / "portcount.asm", "--mix", file, status=2)
     assert told in done.stderr and "[E-nfp-mix]" in done.stderr
