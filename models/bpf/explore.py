@@ -243,7 +243,7 @@ class _Joining(_Ends):
         nodes = joins.reachable(self.code, entry)
         place = joins.order(self.code, nodes, entry)
         self.live.update(joins.live_registers(self.code, nodes))
-        came = {}
+        came = {entry: 1}  # who calls it, or the kernel
         for pc in nodes:
             for n in joins.successors(self.code, pc):
                 came[n] = came.get(n, 0) + 1

@@ -23,6 +23,8 @@ ARRAYS = ("ARRAY", "PERCPU_ARRAY")
 HASHES = ("HASH", "LRU_HASH", "PERCPU_HASH", "LRU_PERCPU_HASH")
 OF_MAPS = ("ARRAY_OF_MAPS", "HASH_OF_MAPS")
 REDIRECTS = ("DEVMAP", "CPUMAP", "XSKMAP", "DEVMAP_HASH")
+PREFIX = 4  # bytes of an LPM_TRIE's key that are the length of its prefix
+INDEXED = (*ARRAYS, "ARRAY_OF_MAPS", "PROG_ARRAY", "DEVMAP", "CPUMAP", "XSKMAP")  # by 0, 1, ..
 # Sections of programs that are no XDP programs, as libbpf names them.
 OTHER_PROGRAMS = (
     "tc", "classifier", "cls", "action", "socket", "sockops", "sk_", "kprobe", "kretprobe", "uprobe",
@@ -166,7 +168,9 @@ def load(path, inner=None):
         return _Reader(path, raw, elf).read(inner or {})
     except (ELFError, StructError, AssertionError, UnicodeDecodeError, ValueError) as wrong:
         raise refused("E-bpf-object", f"'{path}' is no sound eBPF object: {wrong}") from None
-    except (KeyError, IndexError, AttributeError, TypeError, OverflowError) as wrong:
+    except (
+        KeyError, IndexError, AttributeError, TypeError, OverflowError, RecursionError
+    ) as wrong:  # fmt: skip
         raise refused(
             "E-bpf-object", f"'{path}' is a damaged eBPF object: {type(wrong).__name__} {wrong}"
         ) from None
@@ -188,6 +192,12 @@ class _Reader:
         for section in self.sections:
             if section["sh_flags"] & 4 and section["sh_type"] == "SHT_PROGBITS":
                 if section["sh_size"]:
+                    if section.name in self.bases:
+                        raise refused(
+                            "E-bpf-object",
+                            f"'{self.path}' has two sections of code '{section.name}'; give each "
+                            "program a section of its own",
+                        )
                     self.bases[section.name] = base
                     self.code.update(decode(section.data(), section.name, base))
                     base += section["sh_size"] // 8 + 1
@@ -265,6 +275,13 @@ class _Reader:
     def _add(self, one):
         if one.name in self.maps:
             raise refused("E-bpf-object", f"'{self.path}' has two maps '{one.name}'")
+        for each in (one, one.inner):
+            if each is not None and each.kind == "LPM_TRIE" and each.key_size <= PREFIX:
+                raise refused(
+                    "E-bpf-map",
+                    f"map '{each.name}' is an LPM_TRIE with keys of {each.key_size} bytes; they "
+                    f"are a prefix's length of {PREFIX} bytes and the data behind it",
+                )
         self.maps[one.name] = one
 
     def _kind(self, number, name):

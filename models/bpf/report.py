@@ -169,12 +169,11 @@ def above(interface, rows):
 
 def _rounds(trace):
     """{(head, latch): [instructions of every round]} of loops that a trace runs through."""
-    found = {}
-    for k in range(1, len(trace)):
-        head, latch = trace[k], trace[k - 1]
-        if head <= latch and head in trace[:k]:
-            last = k - 1 - trace[:k][::-1].index(head)
-            found.setdefault((head, latch), []).append(k - last)
+    found, last = {}, {}
+    for k, head in enumerate(trace):
+        if head in last and head <= trace[k - 1]:
+            found.setdefault((head, trace[k - 1]), []).append(k - last[head])
+        last[head] = k
     return found
 
 
@@ -206,11 +205,12 @@ def loops(interface):
 def formulas(interface):
     """[{formula, n, from, to, classes}]: classes that differ by rounds of one loop only."""
     groups = {}
+    edges = _edges(interface)
     for one in interface.classes:
         if one.run is None or one.cost.choices:
             continue
         trace = one.run.trace
-        for head, latch in _edges(interface):
+        for head, latch in edges:
             at = [k for k, pc in enumerate(trace) if pc == head]
             if not at:
                 continue

@@ -4,7 +4,7 @@ from lpn.runs import json_data, unpacked
 
 from .errors import refused
 from .machine import Table
-from .objects import OF_MAPS
+from .objects import INDEXED, OF_MAPS, PREFIX
 
 
 def to_json(world):
@@ -67,11 +67,15 @@ def put_entry(tables, row, path):
     shape = table.shape
     if len(key) != shape.key_size:
         raise refused("E-bpf-file", f"'{path}': keys of '{name}' have {shape.key_size} bytes")
+    _need_place(shape, table, name, key, path)
     if shape.kind in OF_MAPS:
         if shape.inner is None:
             raise refused("E-bpf-file", f"'{path}': write --inner {name}=MAP for its inner maps")
         inner = table.entries.setdefault(key, Table(shape.inner))
-        for each in row.get("entries", ()):
+        entries = row.get("entries", [])
+        if not isinstance(entries, list) or not all(isinstance(each, dict) for each in entries):
+            raise refused("E-bpf-file", f"'{path}': {row!r} has no list of key and value")
+        for each in entries:
             put_entry({name: inner}, {**each, "map": name}, path)
         return
     try:
@@ -83,3 +87,31 @@ def put_entry(tables, row, path):
     table.entries[key] = value
     if len(table.entries) > shape.max_entries:
         raise refused("E-bpf-file", f"'{path}': '{name}' holds {shape.max_entries} entries at most")
+
+
+def _need_place(shape, table, name, key, path):
+    """Refuses a key for which the kernel has no place, or that has one already."""
+    twice = key in table.entries
+    if shape.kind in INDEXED:
+        index = int.from_bytes(key, "little")
+        if index >= shape.max_entries:
+            raise refused(
+                "E-bpf-file",
+                f"'{path}': '{name}' has the indices 0..{shape.max_entries - 1}, not {index}",
+            )
+    elif shape.kind == "LPM_TRIE":
+        length, most = int.from_bytes(key[:PREFIX], "little"), 8 * (len(key) - PREFIX)
+        if length > most:
+            raise refused(
+                "E-bpf-file",
+                f"'{path}': a prefix of '{name}' has at most {most} bits, not {length}",
+            )
+        twice = _prefix(key) in map(_prefix, table.entries)
+    if twice:
+        raise refused("E-bpf-file", f"'{path}': '{name}' has the key {key.hex()} twice")
+
+
+def _prefix(key):
+    """What tells keys of an LPM_TRIE apart: (length, the bits of the prefix)."""
+    length = int.from_bytes(key[:PREFIX], "little")
+    return length, int.from_bytes(key[PREFIX:], "big") >> 8 * (len(key) - PREFIX) - length

@@ -33,12 +33,15 @@ def load(path=None):
     A file has the form of costs.json, with any of its names. Raises Error E-nfp-costs for a file
     that is no such table.
     """
-    out = _read(BUNDLED)
+    out, units = _read(BUNDLED)
     if path is not None:
-        own = _read(path)
+        own, its_units = _read(path)
         unknown = sorted(set(own) - set(out))
         if unknown:
             raise _error(path, f"'{unknown[0]}' is no cost; the table has {', '.join(out)}")
+        for name, unit in its_units.items():
+            if unit != units[name]:
+                raise _error(path, f"'{name}' is counted in {units[name]}, not in {unit!r}")
         if own.get("threads", out["threads"]) != out["threads"]:
             raise _error(
                 path,
@@ -52,15 +55,24 @@ def load(path=None):
 
 
 def _read(path):
+    """({name: value}, {name: unit}) of a file."""
     from lpn.runs import read_json
 
     table = read_json(path, "E-nfp-costs")
     if not isinstance(table, dict):
         raise _error(path, 'is no JSON object; write {"overhead": {"value": 224, "source": "..."}}')
-    out = {}
+    out, units = {}, {}
     for name, entry in table.items():
         if name == "about":
             continue
+        if isinstance(entry, dict):
+            unknown = next((key for key in entry if key not in ("value", "unit", "source")), None)
+            if unknown is not None:
+                raise _error(
+                    path, f"'{name}' has an unknown '{unknown}'; an entry has value, unit, source"
+                )
+            if "unit" in entry:
+                units[name] = entry["unit"]
         value = entry.get("value") if isinstance(entry, dict) else entry
         if (
             value is None
@@ -81,7 +93,7 @@ def _read(path):
     for name in ("margin_program", "margin_mac"):
         if out.get(name, 0) >= 100:
             raise _error(path, f"'{name}' must be below 100 %")
-    return out
+    return out, units
 
 
 def _error(path, message):

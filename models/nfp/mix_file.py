@@ -181,9 +181,13 @@ class _MixFile:
             or not 0 < weight < 1e12
         ):
             raise self.wrong(f"the weight of path {k} must be a number above 0, got {weight!r}")
+        if not isinstance(entry.get("name", ""), str):
+            raise self.wrong(f"the name of path {k} must be text, got {entry['name']!r}")
         if "segments" in entry:
             return Path(self._segments(entry["segments"], k), weight, entry.get("name"))
         name = entry["path"]
+        if not isinstance(name, str):
+            raise self.wrong(f'path {k} must be text, as "->0--15->15000", got {name!r}')
         if name == "slowest":
             if self.listing is None:
                 raise self.wrong(
@@ -206,7 +210,7 @@ class _MixFile:
                 or not isinstance(s[0], int)
                 or (not 0 <= s[0] <= steps.MOST_RUN)
                 or s[1] not in ("sram", "dram_read", "dram_add", "none")
-                or (len(s) == 3 and s[2] not in range(banks))
+                or (len(s) == 3 and (type(s[2]) is not int or s[2] not in range(banks)))
             ):
                 raise self.wrong(
                     f'the segments of path {k} must be [cycles, "sram" | "dram_read" | "dram_add" | '

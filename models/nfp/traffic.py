@@ -168,7 +168,8 @@ class Trace(Mix):
                     f"'{capture.path}': all packets have the same time; say how fast they come with "
                     "--rate"
                 )
-            self.rate = self.packets * constants.load()["clock_hz"] * constants.TICKS / ticks
+            per_second = constants.load()["clock_hz"] * constants.TICKS
+            self.rate = (self.packets - 1) * per_second / ticks
 
     def _gaps(self, traffic, capture):
         """Ticks before each packet."""

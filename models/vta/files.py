@@ -211,6 +211,9 @@ def _from_table(data):
     lacking = [name for name in ("op", *_COLUMNS) if name not in head]
     if lacking:
         raise ValueError(f"the table's first line lacks the column {lacking[0]!r}")
+    twice = [name for name in head if head.count(name) > 1]
+    if twice:
+        raise ValueError(f"the table has two columns {twice[0]!r}")
     return isa.program(_table_line(number, head, row) for number, row in enumerate(lines))
 
 

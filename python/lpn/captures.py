@@ -17,6 +17,7 @@ from .json_file import unpacked
 __all__ = ["Capture", "capture_of", "is_capture", "read_capture", "write_capture"]
 
 _ETHERNET = 1
+_WITH_CHECKS = 1 << 26  # of the link type: the upper four bits are the length of check sequences
 _NEXT_GENERATION = b"\x0a\x0d\x0d\x0a"
 # First four bytes -> byte order, nanoseconds of a tick.
 _MAGIC = {
@@ -91,7 +92,8 @@ def capture_of(path: str | os.PathLike[str], data: bytes) -> Capture:
     if len(data) < 24:
         raise ValueError(f"'{path}' ends in the header of the capture")
     order, unit = _MAGIC[data[:4]]
-    link = struct.unpack_from(order + "I", data, 20)[0] & 0xFFFF
+    (layer,) = struct.unpack_from(order + "I", data, 20)
+    link, check = layer & 0xFFFF, 2 * (layer >> 28) if layer & _WITH_CHECKS else 0
     if link != _ETHERNET:
         raise ValueError(f"'{path}' has frames of link type {link}, not Ethernet ({_ETHERNET})")
     found = Capture(path, data, array("Q"), array("Q"), array("Q"), array("Q"))
@@ -106,9 +108,14 @@ def capture_of(path: str | os.PathLike[str], data: bytes) -> Capture:
         at += 16
         if at + kept > end or kept > size or kept > _MOST_KEPT or part * unit >= _SECOND:
             raise ValueError(_wrong(found, at + kept > end, kept, size))
+        if size < check:
+            raise ValueError(
+                f"'{path}', packet {len(found) + 1} of {size} bytes has no room for the check "
+                f"sequence of {check} that the capture says its frames have"
+            )
         add_start(at)
-        add_kept(kept)
-        add_size(size)
+        add_kept(min(kept, size - check))
+        add_size(size - check)
         add_time(seconds * _SECOND + part * unit)
         at += kept
     if not len(found):

@@ -111,8 +111,8 @@ class FiniteRange(click.FloatRange):
 
 class OutputFile(click.Path):
     """A file that a command will write, refused before the work when it cannot be: Error E-input; or
-    when the command line names it twice, as what is read: UsageError, unless `in_place`. The value is
-    the path.
+    when the command line names it twice, as what is read or is written by another option:
+    UsageError, unless `in_place`. The value is the path.
     """
 
     def __init__(self, in_place: bool = False) -> None:
@@ -129,6 +129,15 @@ class OutputFile(click.Path):
         words = ctx.find_root().obj if ctx is not None and not self.in_place else None
         if os.path.isfile(path) and sum(_names(word, path) for word in words or ()) > 1:
             self.fail(f"{path} is a file that the command reads; name another one", param, ctx)
+        special = os.path.exists(path) and not os.path.isfile(path)  # /dev/stdout may have both
+        if ctx is not None and param is not None and not special:
+            written = ctx.meta.setdefault("lpn.written", {}).setdefault(
+                os.path.realpath(path), param
+            )
+            if written is not param:
+                self.fail(
+                    f"{path} is written by {written.opts[0]}, too; name another one", param, ctx
+                )
         return path
 
 

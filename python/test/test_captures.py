@@ -71,6 +71,28 @@ def test_wrong_captures(tmp_path, change, words):
     assert words in str(refused.value) and str(path) in str(refused.value)
 
 
+def test_check_sequences_are_no_part_of_frames(tmp_path):
+    """A capture says in the upper bits of its link type that each frame ends with one of 4 bytes."""
+    whole = read_capture(
+        made(tmp_path, [frame + b"\x9e\x1f\x07\x55" for frame in FRAMES], link=0x24000001)
+    )
+    assert list(whole.frames()) == FRAMES and whole.cut == 0
+    assert list(whole.sizes) == [len(frame) for frame in FRAMES]
+    head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 0x24000001)
+    path = tmp_path / "b.pcap"
+    path.write_bytes(head + struct.pack("<4I", 0, 0, 60, 68) + bytes(60))
+    short = read_capture(path)
+    assert list(short.kept) == [60] and list(short.sizes) == [64] and short.cut == 1
+    path.write_bytes(head + struct.pack("<4I", 0, 0, 3, 3) + bytes(3))
+    with pytest.raises(
+        ValueError, match="packet 1 of 3 bytes has no room for the check sequence of 4"
+    ):
+        read_capture(path)
+    # Without the bit that says so, the upper ones mean nothing.
+    found = read_capture(made(tmp_path, link=0x20000001))
+    assert list(found.frames()) == FRAMES
+
+
 def test_more_kept_than_sent(tmp_path):
     path = tmp_path / "a.pcap"
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)

@@ -77,6 +77,22 @@ def test_a_file_to_write_is_refused_before_the_work(tmp_path):
     assert "is a directory" in str(called(run, "-o", str(tmp_path)).exception)
 
 
+def test_two_options_write_two_files(tmp_path):
+    @click.command()
+    @click.option("-o", "output", type=command.OutputFile())
+    @click.option("--log", type=command.OutputFile())
+    def run(output, log):
+        return output, log
+
+    one, other = str(tmp_path / "a.json"), str(tmp_path / "b.json")
+    assert called(run, "-o", one, "--log", other).return_value == (one, other)
+    again = os.path.join(str(tmp_path), ".", "a.json")
+    said = str(called(run, "-o", one, "--log", again).exception)
+    assert f"{again} is written by -o, too; name another one" in said
+    both = ("-o", "/dev/null", "--log", "/dev/null")
+    assert called(run, *both).return_value == ("/dev/null", "/dev/null")
+
+
 def test_need_input(pipe):
     model = lpn.load(pipe)
     command.need_input(model, "3")

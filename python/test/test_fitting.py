@@ -474,6 +474,18 @@ def test_the_command_refuses_what_does_not_fit(files):
     assert status == 2 and "-o x.txt: the result is a .lpn or a .py file" in err
 
 
+def test_a_recording_counts_once(files):
+    """Twice the same instants decide no more, and a recording that was fitted is not kept out."""
+    for again in (["./one.vcd"], ["--hold-out", str(files / "one.vcd")]):
+        status, _, err = lpn_fit(files, "skeleton.py", "one.vcd", *again, "--map", "map.toml")
+        assert status == 2 and f"{again[-1]} is given twice with one map" in err
+    (files / "other.toml").write_text(MAP)  # of another instance in the same recording
+    status, _, _ = lpn_fit(
+        files, "skeleton.py", "one.vcd", "one.vcd", "--map", "map.toml", "--map", "other.toml"
+    )
+    assert status == 0
+
+
 def test_what_the_net_does_while_the_recording_is_silent_is_missing(files):
     """The last packets come and are not sent: it was called exact, for nothing is recorded behind that."""
     commits = {name: times[:40] for name, times in made().items()}

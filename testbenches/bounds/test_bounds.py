@@ -69,6 +69,31 @@ def test_random_pipelines_of_48_blocks(seed):
     assert check(answer.certificate).holds
 
 
+@pytest.mark.parametrize("clock", [None, (4, 1)])
+def test_how_long_one_server_in_order_is_busy(clock):
+    """`ordered` changes nothing of one server, neither its runs nor whether it is answered."""
+
+    class Job(lpn.Token):
+        cycles: lpn.Int[0, 9]
+
+    net = lpn.Net("lane")
+    jobs, done = net.place("jobs", Job, start=True), net.place("done", done=True)
+    net.transition(
+        "work", take={"t": jobs}, put=[done], delay=lambda t: t.cycles, servers=1, ordered=True,
+        clock=clock,
+    )  # fmt: skip
+    space = lpn.InputSpace(net)
+    space.tokens("jobs", 3, cycles=(1, 5))
+    runs = [
+        lpn.simulate(net, space.marking(i), engine="interp", stats=True) for i in space.inputs()
+    ]
+    values = [run.stats["transitions"]["work"]["busy"] for run in runs]
+    for ask, extreme in ((maximize, max(values)), (minimize, min(values))):
+        answer = ask(space, "2 * busy(work)", tries=0, states=False)
+        assert answer.verdict == "optimal" and answer.upper == 2 * extreme
+        assert check(answer.certificate).holds
+
+
 def test_quantities_agree_with_brute_force():
     net, slopes, constants, capacities = random_pipeline(5)
     space = pipeline.space(net, 3, budget=7, most=4)

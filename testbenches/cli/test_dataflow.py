@@ -54,6 +54,12 @@ WRONG = [
         "stands twice",
     ),
     ('actor="send">', 'actor="sent">', line_of('actor="send">'), "there is no actor 'sent'; did"),
+    (
+        '<actorProperties actor="send">',
+        '<actorProperties actor="filter">',
+        line_of('<actorProperties actor="send">'),
+        "actorProperties of actor 'filter' stands twice; the first is in line",
+    ),
     ('<executionTime time="1"/>', "", line_of('<actor name="send">'), "has no executionTime"),
     (
         'type="out" rate="3,1"',

@@ -554,6 +554,36 @@ def test_values_of_free_beyond_the_range_are_refused_before_the_others_are_answe
         assert f"--free {values}: parameter 'keys' of net 'locked' lies in 0..9" in said
 
 
+def test_a_value_that_is_free_is_not_set_as_well(lpn, tmp_path):
+    model = tmp_path / "locked.py"
+    model.write_text(LOCKED)
+    words = ["smt", model, "--prove", "latency <= 60", "--free", "keys=1..2", "-p", "keys=3"]
+    said = lpn(*words).refused("E-usage")
+    assert "-p keys and --free keys: both say what it is; keep one of them" in said
+
+
+def test_a_value_with_which_inputs_fail_says_so(lpn, tmp_path):
+    (tmp_path / "rate.py").write_text(
+        "import lpn\n\n\n"
+        "def net():\n"
+        "    net = lpn.Net('rate')\n"
+        "    rate, jobs = net.param('rate', 1), net.place('jobs', start=True)\n"
+        "    done = net.place('done', done=True)\n"
+        "    net.transition('work', take={'t': jobs}, put=[done], delay=9 // rate, servers=1)\n"
+        "    return net\n\n\n"
+        "def space(net):\n"
+        "    space = lpn.InputSpace(net)\n"
+        "    space.tokens('jobs', 2)\n"
+        "    return space\n"
+    )
+    words = ["smt", tmp_path / "rate.py", "--prove", "latency <= 9", "--free", "rate=0..9"]
+    table = lpn(*words).out
+    assert (
+        "0  refuted      ?      ?  an input fails\n" in table and "rate = 2 is the least" in table
+    )
+    assert [r["outcome"] for r in lpn(*words, "--json").json["tried"]] == ["error", None, None]
+
+
 def test_mistakes_of_an_interface_name_its_function(lpn, tmp_path):
     """They were those of 'the lambda', which nobody had written."""
     (tmp_path / "guess.py").write_text("def latency(x):\n    return None\n")

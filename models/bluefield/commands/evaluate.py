@@ -47,7 +47,7 @@ def evaluate(train, more, test, level, all_rows, pattern, memory, as_json):
     printed before the test rows are predicted.
     """
     from ..predictor.prediction_errors import evaluate
-    from ..predictor.profile_table import read
+    from ..predictor.profile_table import read, read_each
 
     progress = Progress(1)
 
@@ -57,7 +57,7 @@ def evaluate(train, more, test, level, all_rows, pattern, memory, as_json):
             show_trained(predictor, candidates)
             click.echo()
 
-    profiles = [read(file) for file in (*train, *more)]
+    profiles = read_each((*train, *more))
     figures = evaluate(profiles, read(test), pattern, level, kinds(memory), progress.say, trained)
     progress.clear()
     if not all_rows:

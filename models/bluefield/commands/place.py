@@ -1,6 +1,5 @@
 """lpn bluefield place: policies for placing arriving functions on NICs, judged by the net."""
 
-import csv
 import os
 
 import click
@@ -17,6 +16,7 @@ from lpn.command import (
     seconds,
     table,
 )
+from lpn.runs import read_csv
 
 from .. import scenario as scenarios
 
@@ -119,40 +119,38 @@ def _read(path, catalogue):
     from ..net.placement import Arrival
 
     numbers = {f.name: k for k, f in enumerate(catalogue.functions)}
+    columns, rows = read_csv(path, "E-arrivals")
+    known = ("function", "promised_drop")
+    for wrong, what in (
+        ([name for name in known if name not in columns], "there is no column"),
+        ([repr(name) for name in columns if name not in known], "an arrival has no column"),
+    ):
+        if wrong:
+            raise lpn.Error(
+                "E-arrivals",
+                f"{path}:1: {what} {' and '.join(wrong)}; the columns are {' and '.join(known)}",
+            )
     found = []
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as stream:
-            reader = csv.DictReader(stream)
-            missing = {"function", "promised_drop"} - set(reader.fieldnames or ())
-            if missing:
-                raise lpn.Error(
-                    "E-arrivals",
-                    f"{path}:1: there is no column "
-                    f"{' and '.join(sorted(missing))}; the columns are "
-                    "function and promised_drop",
-                )
-            for row in reader:
-                where = f"{path}:{reader.line_num}"
-                if row["function"] not in numbers:
-                    raise lpn.Error(
-                        "E-arrivals",
-                        f"{where}: the catalogue has no function "
-                        f"'{row['function']}'; it has: {', '.join(numbers)}",
-                    )
-                try:
-                    promised = float(row["promised_drop"])
-                except (TypeError, ValueError):
-                    promised = -1.0
-                if not 0 <= promised <= 1:
-                    raise lpn.Error(
-                        "E-arrivals",
-                        f"{where}: promised_drop is '{row['promised_drop']}'; it "
-                        "must be a number from 0 to 1: the share of its throughput "
-                        "alone that it may lose",
-                    )
-                found.append(Arrival(numbers[row["function"]], promised))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise lpn.Error("E-arrivals", f"{path} is no CSV file: {error}") from None
+    for line, row in rows:
+        where = f"{path}:{line}"
+        if row["function"] not in numbers:
+            raise lpn.Error(
+                "E-arrivals",
+                f"{where}: the catalogue has no function "
+                f"'{row['function']}'; it has: {', '.join(numbers)}",
+            )
+        try:
+            promised = float(row["promised_drop"])
+        except ValueError:
+            promised = -1.0
+        if not 0 <= promised <= 1:
+            raise lpn.Error(
+                "E-arrivals",
+                f"{where}: promised_drop is '{row['promised_drop']}'; it "
+                "must be a number from 0 to 1: the share of its throughput "
+                "alone that it may lose",
+            )
+        found.append(Arrival(numbers[row["function"]], promised))
     if not found:
         raise lpn.Error("E-arrivals", f"{path}: no arrivals below the header")
     return found

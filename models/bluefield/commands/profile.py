@@ -19,6 +19,7 @@ from lpn.command import (
     note,
     print_json,
 )
+from lpn.runs import read_csv
 
 from ..predictor.measurements import Attribute
 from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
@@ -167,10 +168,15 @@ def profile(
     from ..predictor import measurements
 
     progress = Progress(quota)
+    attributes = attributes or ATTRIBUTES
+    names = [attribute.name for attribute in attributes]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise Error("E-usage", f"--attribute {twice} is given twice; keep one of them")
     profiler = measurements.Profiler(
         measurements.command(line, timeout),
-        list(attributes) or list(ATTRIBUTES),
-        _levels(contention),
+        list(attributes),
+        _levels(contention, names),
         quota,
         seed,
         progress,
@@ -216,7 +222,7 @@ def profile(
     return UNKNOWN if stopped else ANSWERED
 
 
-def _levels(file):
+def _levels(file, attributes):
     if file is None:
         return [
             {
@@ -226,17 +232,31 @@ def _levels(file):
             }
             for wss, accesses in LEVELS
         ]
-    with open(file, newline="", encoding="utf-8-sig") as stream:
-        rows = list(csv.DictReader(stream))
-    try:
-        levels = [{name.strip(): float(value) for name, value in row.items()} for row in rows]
-    except (TypeError, ValueError, AttributeError) as error:
-        raise Error(
-            "E-profile", f"{file}: contention levels are rows of numbers below a header: {error}"
-        ) from None
+    columns, rows = read_csv(file, "E-profile")
+    for name in columns:
+        if name in (*attributes, THROUGHPUT) or not re.fullmatch(r"\w+", name):
+            raise Error(
+                "E-profile",
+                f"{file}:1: '{name}' is no column of contention levels; they are what competitors "
+                "do, as comp_wss_MB, and neither traffic that is varied nor the rate",
+            )
+    levels = [
+        {name: _level(value, name, f"{file}:{line}") for name, value in row.items()}
+        for line, row in rows
+    ]
     if not levels:
         raise Error("E-profile", f"{file}: no contention levels below the header")
     return levels
+
+
+def _level(text, name, where):
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise Error("E-profile", f"{where}: {name} is '{text}'; it must be a number, 0 or more")
+    return value
 
 
 def _write(file, rows):

@@ -33,10 +33,10 @@ def train(profiles, output, function, flows, pattern, memory, as_json):
     import os
 
     from ..predictor import training
-    from ..predictor.profile_table import read
+    from ..predictor.profile_table import read_each
 
     progress = Progress(1)
-    read_profiles = [read(file) for file in profiles]
+    read_profiles = read_each(profiles)
     name = function or os.path.splitext(os.path.basename(output))[0]
     predictor, candidates = training.train(
         read_profiles,

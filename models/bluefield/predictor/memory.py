@@ -144,6 +144,7 @@ def memory_model(data, where):
                     # Children behind their parent: a walk ends.
                     if not leaf and not (
                         len(node) == 4
+                        and all(type(node[k]) is int for k in (0, 2, 3))
                         and 0 <= node[0] < len(model.features)
                         and place < node[2] < len(tree)
                         and place < node[3] < len(tree)

@@ -32,6 +32,7 @@ __all__ = [
     "attribute_of",
     "competitors",
     "read",
+    "read_each",
 ]
 
 THROUGHPUT = "throughput_kpps"
@@ -148,6 +149,17 @@ def read(file, measured=True):
     if not rows:
         raise Error("E-profile", f"{file}: no rows below the header")
     return Profile(file, kind, rows, lines, engine)
+
+
+def read_each(files):
+    """The Profiles of files to train on. Raises lpn.Error E-profile for one that is given twice: its
+    rows would be learnt from and judged by at once.
+    """
+    places = [os.path.realpath(file) for file in files]
+    for k, file in enumerate(files):
+        if places[k] in places[:k]:
+            raise Error("E-profile", f"{file} is given twice; its rows count once")
+    return [read(file) for file in files]
 
 
 def _kind(file, names, measured):

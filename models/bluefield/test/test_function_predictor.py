@@ -158,8 +158,11 @@ def test_trees_whose_rate_is_no_number_are_refused(tmp_path):
     assert error.value.code == "E-predictor"
 
 
-def test_trees_that_never_end_are_refused(tmp_path):
-    boosted = Boosted(("comp_ipc",), 0.5, 0.1, [[[0, 1.0, 0, 1], [0.1]]])
+@pytest.mark.parametrize(
+    "node", [[0, 1.0, 0, 1], [0.5, 1.0, 1, 1], [0, 1.0, 1, 1.0], [True, 1.0, 1, 1]]
+)
+def test_trees_that_cannot_be_walked_are_refused(tmp_path, node):
+    boosted = Boosted(("comp_ipc", "comp_wss_MB"), 0.5, 0.1, [[node, [0.1]]])
     model = function_predictor.Predictor(
         "f", "pipeline", function_predictor.Memory(boosted, {}, [0.1], {}, [], "x", 0.5), {}, []
     )

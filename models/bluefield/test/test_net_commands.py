@@ -153,6 +153,16 @@ def test_refusals(tmp_path):
         ),
         ("function,promised_drop\nNAT,nan\n", ":2: promised_drop is 'nan'"),
         ("function,promised_drop\n", ": no arrivals below the header"),
+        ("function,promised_drop,function\nNAT,0.1,ACL\n", " has two columns 'function'"),
+        (
+            "function,promised_drop\nNAT,0.1,0.9\n",
+            ", row 2: the row has more cells than the header",
+        ),
+        ("function,promised_drop\nNAT\n", ", row 2: there is no value of promised_drop"),
+        (
+            "function,promised_drop,nic\nNAT,0.1,2\n",
+            ":1: an arrival has no column 'nic'; the columns",
+        ),
     ],
 )
 def test_arrivals_that_are_refused(tmp_path, text, words):

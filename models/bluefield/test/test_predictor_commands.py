@@ -251,6 +251,14 @@ def test_measure_is_the_simulation():
         ),
         (["train", "{f}/missing.csv", "-o", "{f}/x.json"], "No such file"),
         (
+            ["train", "{f}/memory.csv", "{f}/./memory.csv", "-o", "{f}/x.json"],
+            "/./memory.csv is given twice; its rows count once",
+        ),
+        (
+            ["evaluate", "--train", "{f}/memory.csv", "{f}/memory.csv", "--test", "{f}/rows.csv"],
+            "memory.csv is given twice",
+        ),
+        (
             ["profile", "--measure", "true", "-o", "{f}/x.csv", "--attribute", "flows"],
             "write flow_count=1..16e6:16384",
         ),

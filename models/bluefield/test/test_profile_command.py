@@ -121,3 +121,45 @@ def test_measure_refuses_what_cannot_be(asked, words):
     assert isinstance(done.exception, Error)
     assert done.exception.code in ("E-measurement", "E-usage")
     assert words in str(done.exception)
+
+
+@pytest.mark.parametrize(
+    "levels, says",
+    [
+        ("comp_wss_MB,comp_wss_MB\n0,1\n", "levels.csv has two columns 'comp_wss_MB'"),
+        ("comp_wss_MB, comp_wss_MB\n0,1\n", "levels.csv has two columns 'comp_wss_MB'"),
+        ("comp_wss_MB\n0,1\n", "levels.csv, row 2: the row has more cells than the header, 1"),
+        ("comp_wss_MB,comp_ipc\n0\n", "levels.csv, row 2: there is no value of comp_ipc"),
+        ("comp_wss_MB\n0\nnan\n", "levels.csv:3: comp_wss_MB is 'nan'; it must be a number, 0 or"),
+        ("comp_wss_MB\ninf\n", "levels.csv:2: comp_wss_MB is 'inf'"),
+        ("comp_wss_MB\n-1\n", "levels.csv:2: comp_wss_MB is '-1'"),
+        ("comp_wss_MB,\n0,1\n", "levels.csv:1: '' is no column of contention levels"),
+        ("comp_wss_MB,flow_count\n0,1\n", "levels.csv:1: 'flow_count' is no column of"),
+        ("comp_wss_MB,throughput_kpps\n0,1\n", "levels.csv:1: 'throughput_kpps' is no column"),
+        ("comp_wss_MB\n", "levels.csv: no contention levels below the header"),
+        ("comp_\xff\n", "levels.csv is not a CSV file: byte 5 is not UTF-8"),
+    ],
+)
+def test_contention_levels_that_are_refused(tmp_path, levels, says):
+    (tmp_path / "levels.csv").write_text(levels, encoding="latin-1")
+    done = _profile(tmp_path, "--contention", "levels.csv")
+    assert done.returncode == 2 and "[E-profile]" in done.stderr
+    assert says in done.stderr
+
+
+def test_an_attribute_is_given_once(tmp_path):
+    one = "flow_count=1..100:50"
+    done = _profile(tmp_path, "--attribute", one, "--attribute", "flow_count=1..9:5")
+    assert done.returncode == 2
+    assert "--attribute flow_count is given twice" in done.stderr
+
+
+def _profile(folder, *options):
+    measure = ["--measure", "echo 5", "-o", "profile.csv", "--quota", "3"]
+    return subprocess.run(
+        [sys.executable, "-m", "lpn", "bluefield", "profile", *measure, *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=folder,
+    )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from assemble import EXIT, hash_map, mov, program
 
-from models.bpf import check, coarse, explore, interface, machine
+from models.bpf import check, coarse, explore, interface, machine, objects, report
 from models.bpf import terms as t
 from models.bpf.errors import Error
 from models.bpf.interface import Interface
@@ -297,8 +298,6 @@ def test_what_is_no_object(content, code, tmp_path):
 def test_a_damaged_object_is_no_crash(demo, tmp_path):
     import random
 
-    from models.bpf import objects
-
     raw = Path(demo("bridge")).read_bytes()
     generator = random.Random(3)
     for _ in range(40):
@@ -323,6 +322,67 @@ def test_an_object_whose_names_are_nowhere_is_refused(demo, tmp_path):
     path.write_bytes(raw)
     done = run("interface", path, status=2)
     assert "is a damaged eBPF object" in done.stderr and "[E-bpf-object]" in done.stderr
+
+
+def damaged(demo, tmp_path, change):
+    """The words about a demo object that `change(content, section headers)` has changed."""
+    raw = bytearray(Path(demo("port_filter")).read_bytes())
+    first, count = int.from_bytes(raw[40:48], "little"), int.from_bytes(raw[60:62], "little")
+    change(raw, [first + 64 * k for k in range(count)])
+    (tmp_path / "bad.o").write_bytes(raw)
+    with pytest.raises(Error) as wrong:
+        objects.load(str(tmp_path / "bad.o"))
+    return str(wrong.value)
+
+
+def test_symbols_that_are_named_by_themselves(demo, tmp_path):
+    def change(raw, headers):
+        for number, at in enumerate(headers):
+            if raw[at + 4] == 2:  # symbols; their names are in the section `sh_link`
+                raw[at + 40] = number
+
+    assert "is a damaged eBPF object" in damaged(demo, tmp_path, change)
+
+
+def test_two_sections_of_a_name_are_refused(demo, tmp_path):
+    """The second one's place would be taken for the first one's."""
+
+    def change(raw, headers):
+        code = next(at for at in headers if raw[at + 8] & 4 and raw[at + 32])
+        later = next(at for at in headers if at > code and raw[at + 4] == 1)
+        raw[later : later + 4] = raw[code : code + 4]
+        raw[later + 8] |= 4
+
+    text = damaged(demo, tmp_path, change)
+    assert "has two sections of code 'xdp'; give each program a section of its own" in text
+
+
+def test_a_trie_needs_a_prefix(demo, tmp_path):
+    """An LPM_TRIE whose keys are too short for the length of a prefix."""
+
+    def change(raw, headers):
+        of_one = re.search(rb"\0{7}\x03\0{4}.{8}\x01\0{3}", raw, re.DOTALL)  # int[1], HASH
+        raw[of_one.end() - 4] = 11
+
+    text = damaged(demo, tmp_path, change)
+    assert "map 'blocked_ports' is an LPM_TRIE with keys of 2 bytes" in text
+
+
+def test_a_loop_from_the_first_instruction_on():
+    """States meet at an entry that is jumped to: what never ends is an interval, no depth of Python."""
+    draw, again = (0x85, 0, 0, 0, 7), (0x55, 0, 0, -2, 5)  # while (random() != 5)
+    found = interface_of(program(draw, again, mov(0, 2), EXIT), paths=0, seconds=(0.01, 4.0))
+    assert not found.explored.complete
+
+
+def test_rounds_of_long_traces():
+    """As many steps as a trace has, not their square."""
+    body = [0, 1, 2, 3]
+    began = time.process_time()
+    rounds = report._rounds(body * 100_000 + [4])
+    assert rounds == {(0, 3): [4] * 99_999}
+    assert report._rounds([0, 1, 2, 1, 2, 0, 1, 3]) == {(1, 2): [2], (0, 2): [5]}
+    assert time.process_time() - began < 5
 
 
 def run(*arguments, status=0):

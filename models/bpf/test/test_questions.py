@@ -4,7 +4,12 @@ import json
 from struct import pack
 
 import pytest
+from lpn import Error
 from test_interface import run
+
+from models.bpf.machine import Table
+from models.bpf.objects import Map
+from models.bpf.worlds import put_entry
 
 
 def pcap(path, packets, order="<", magic=0xA1B2C3D4, link=1, cut=0):
@@ -106,6 +111,11 @@ def test_wrong_traces(demo, tmp_path, content, text):
         ('[{"map": "blocked_ports", "key": "00", "value": "00000000"}]', "keys of"),
         ('[{"map": "blocked_ports", "key": "0000", "value": "00"}]', "values of"),
         ('[{"map": "blocked_ports", "key": "zz", "value": "00"}]', "no entry"),
+        (
+            '[{"map": "blocked_ports", "key": "0050", "value": "00000000"},'
+            ' {"map": "blocked_ports", "key": "0050", "value": "00000001"}]',
+            "'blocked_ports' has the key 0050 twice",
+        ),
     ],
 )
 def test_wrong_map_states(demo, tmp_path, state, text):
@@ -116,6 +126,35 @@ def test_wrong_map_states(demo, tmp_path, state, text):
         status=2,
     )  # fmt: skip
     assert text in done.stderr and "E-bpf-file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "kind, key_size, keys, text",
+    [
+        ("ARRAY", 4, ["04000000"], "'m' has the indices 0..3, not 4"),
+        ("PERCPU_ARRAY", 4, ["ffffffff"], "'m' has the indices 0..3, not 4294967295"),
+        ("LPM_TRIE", 8, ["210000000a000000"], "a prefix of 'm' has at most 32 bits, not 33"),
+        ("LPM_TRIE", 8, ["080000000a000000", "080000000a0000ff"], "key 080000000a0000ff twice"),
+        ("HASH", 4, ["00000001", "00000001"], "'m' has the key 00000001 twice"),
+    ],
+)
+def test_keys_without_a_place(kind, key_size, keys, text):
+    tables = {"m": Table(Map("m", kind, key_size, 1, 4))}
+    with pytest.raises(Error, match=text) as wrong:
+        for key in keys:
+            put_entry(tables, {"map": "m", "key": key, "value": "00"}, "s.json")
+    assert wrong.value.code == "E-bpf-file"
+    if kind == "LPM_TRIE":
+        put_entry(tables, {"map": "m", "key": "200000000a000001", "value": "07"}, "s.json")
+        assert tables["m"].find(bytes.fromhex("200000000a000001")) == b"\x07"
+
+
+def test_inner_maps_have_entries():
+    shape = Map("m", "HASH_OF_MAPS", 4, 4, 4, inner=Map("m[]", "HASH", 4, 1, 4))
+    for entries in (5, [5], None):
+        row = {"map": "m", "key": "00000001", "entries": entries}
+        with pytest.raises(Error, match="has no list of key and value"):
+            put_entry({"m": Table(shape)}, row, "s.json")
 
 
 def test_explain(demo):

@@ -35,3 +35,7 @@ def test_refusals(tmp_path):
     (tmp_path / "stream").write_text("64\n64\n")
     with pytest.raises(lpn.Error, match="the RTL loses its header"):
         departures(tmp_path / "stream")
+    (tmp_path / "stream").write_text("0\n")
+    with pytest.raises(lpn.Error, match="0 bytes, not 1 to") as refused:
+        departures(tmp_path / "stream")
+    assert str(refused.value).count(str(tmp_path / "stream")) == 1

@@ -95,6 +95,10 @@ def sweep(
         raise click.UsageError(
             "--simulate is of the measured NIC, which --costs does not change; leave one of them out"
         )
+    if parameter in _FIELDS:
+        raise click.UsageError(
+            f"--parameter {parameter}: the table has a column of this name; write another one"
+        )
     derived = _derived(derive, parameter)
     if plot:
         check_plot(plot)
@@ -116,9 +120,8 @@ def sweep(
             complete = False
             break
         complete = complete and found.verdict == "exact"
-        row = _row(found, simulated)
-        row.update({label: evaluate(tree, value) for label, tree in derived})
-        rows.append({parameter: value, "program": file, **row})
+        formulas = {label: evaluate(tree, value) for label, tree in derived}
+        rows.append({parameter: value, **_row(file, found, simulated), **formulas})
         progress.step(f"{parameter}={value}")
         if found.interrupted:
             complete = False
@@ -148,6 +151,19 @@ def sweep(
     return ANSWERED if complete else UNKNOWN
 
 
+# What a row has beside the parameter and what is derived of it.
+_FIELDS = (
+    "program",
+    "guarantee",
+    "verdict",
+    "cycles",
+    "dram_cycles",
+    "packet_size",
+    "bottleneck",
+    "simulated",
+)
+
+
 def _derived(derive, parameter):
     """[(label, formula)] of the options NAME=FORMULA."""
     from ..sweep import parse_expression
@@ -159,22 +175,29 @@ def _derived(derive, parameter):
             raise click.UsageError(
                 f"--derive {text}: write NAME=FORMULA, as in error=exp(-{parameter})"
             )
-        derived.append((label.strip(), parse_expression(formula.strip(), parameter)))
+        label = label.strip()
+        if label in (parameter, *_FIELDS, *(name for name, _ in derived)):
+            raise click.UsageError(
+                f"--derive {text}: the table has a column '{label}' already; write another name"
+            )
+        derived.append((label, parse_expression(formula.strip(), parameter)))
     return derived
 
 
-def _row(found, simulated):
+def _row(file, found, simulated):
     """The fields of one program: its guarantee, and the slowest packet."""
     slow = found.slowest[0] if found.slowest else None
-    return {
-        "guarantee": found.rate,
-        "verdict": found.verdict,
-        "cycles": slow and slow.cycles,
-        "dram_cycles": slow and slow.dram_cycles,
-        "packet_size": slow and slow.packet_size,
-        "bottleneck": found.decides,
-        "simulated": simulated,
-    }
+    values = (
+        file,
+        found.rate,
+        found.verdict,
+        slow and slow.cycles,
+        slow and slow.dram_cycles,
+        slow and slow.packet_size,
+        found.decides,
+        simulated,
+    )
+    return dict(zip(_FIELDS, values, strict=True))
 
 
 def _panels(rows, parameter, labels, bits):

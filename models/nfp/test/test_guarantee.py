@@ -197,6 +197,11 @@ def test_own_costs(nfp, tmp_path):
         ('{"overhed": 1}', "'overhed' is no cost"),
         ('{"overhead": 1.5}', "needs a whole number"),
         ('{"overhead": -1}', "not negative"),
+        (
+            '{"dram_read": {"value": 5, "unit": "ns"}}',
+            "is counted in memory engine cycles, not in 'ns'",
+        ),
+        ('{"overhead": {"value": 1, "sauce": ""}}', "'overhead' has an unknown 'sauce'; an entry"),
         ('{"threads": 8}', "'threads' is 4, by which distance_sram and distance_dram are"),
         ('{"max_packet": 20}', "min_packet <= max_packet"),
         ("[1]", "no JSON object"),

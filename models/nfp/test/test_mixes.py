@@ -51,9 +51,15 @@ def test_the_slowest_path_is_that_of_the_nets_cores(tmp_path, monkeypatch):
     [
         ({"costs": "own.json"}, "'costs' is no key of a mix"),
         ({"arrivals": "even"}, "'arrivals' is how packets of a 'rate' arrive; write a 'rate', too"),
+        ({"paths": [{"path": 15000}]}, "path 1 must be text, as"),
+        ({"paths": [{"path": "slowest", "name": ["a"]}]}, "the name of path 1 must be text"),
+        (
+            {"paths": [{"segments": [[4, "sram", True], [5, "none"]]}]},
+            "the segments of path 1 must be",
+        ),
     ],
 )
-def test_a_key_without_effect_is_refused(tmp_path, nfp, keys, told):
+def test_a_key_without_effect_or_meaning_is_refused(tmp_path, nfp, keys, told):
     file = written(tmp_path, **keys)
     done = nfp("simulate", DEMO / "portcount.asm", "--mix", file, status=2)
     assert told in done.stderr and "[E-nfp-mix]" in done.stderr
@@ -77,6 +83,19 @@ def test_a_sweep_simulates_the_measured_nic_alone(tmp_path, nfp):
     listing.write_bytes((DEMO / "portcount.asm").read_bytes())
     done = nfp("sweep", listing, "--simulate", "100", "--costs", costs, status=2)
     assert "--simulate is of the measured NIC, which --costs does not change" in done.stderr
+
+
+def test_a_sweep_has_a_column_once(nfp):
+    """A derived column never stands in the place of what was computed."""
+    listing = DEMO / "portcount.asm"
+    derive = ("--name", "{n}.asm", "--derive")
+    for label in ("guarantee", "cycles", "n", "program"):
+        done = nfp("sweep", listing, *derive, f"{label}=2*n", status=2)
+        assert f"the table has a column '{label}' already" in done.stderr
+    done = nfp("sweep", listing, *derive, "e=n", "--derive", "e=2*n", status=2)
+    assert "the table has a column 'e' already" in done.stderr
+    done = nfp("sweep", listing, "--parameter", "verdict", status=2)
+    assert "--parameter verdict: the table has a column of this name" in done.stderr
 
 
 @pytest.mark.parametrize(

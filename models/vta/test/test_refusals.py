@@ -127,6 +127,7 @@ def test_tables(refuses):
     head = "idx,unit,op,x,y,uop_begin,uop_end,lp_1,lp_0,use_imm,pop_prev,pop_next,push_prev,"
     head += "push_next,encoded_hi64_lo64_as_simulated\n"
     refuses(head + "0,load\n", "instruction 0: 2 columns in place of 15", "a.csv")
+    refuses(head.replace("idx", "x"), "the table has two columns 'x'", "a.csv")
     refuses(head + "0,load,inp,a,1,,,,,,0,0,0,0,\n", "instruction 0: x is 'a', no number", "a.csv")
     refuses(
         head + "0,load,inp,15,1,,,,,,0,1,0,0,0000001000100001_0000000000000110\n",

@@ -164,6 +164,11 @@ def smt(
             "--free PARAM goes with --prove PROPERTY; with --pareto it answers for every value "
             "of it"
         )
+    if free and free.partition("=")[0] in dict(params):
+        name = free.partition("=")[0]
+        raise click.UsageError(
+            f"-p {name} and --free {name}: both say what it is; keep one of them"
+        )
     if interface and not re.search(r"\bE\b", asked[0]):
         raise click.UsageError(
             "--interface FILE is E in the question, which has none: --prove 'abs(E - latency) <= 3'"
@@ -276,6 +281,7 @@ def _values_of(free, net, one, limit, pareto):
                 "lower": _plain(answer.lower),
                 "upper": _plain(answer.upper),
                 "stalls": answer.stalled is not None,
+                "outcome": answer.stalled and answer.stalled["outcome"],
                 "seconds": round(answer.seconds, 6),
             }
         )
@@ -321,7 +327,7 @@ def _show_tried(tried):
                 row["verdict"],
                 _number_text(row["lower"]),
                 _number_text(row["upper"]),
-                "an input stalls" if row["stalls"] else "",
+                {None: "", "error": "an input fails"}.get(row["outcome"], "an input stalls"),
             ]
             for row in tried["tried"]
         ],

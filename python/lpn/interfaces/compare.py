@@ -121,11 +121,11 @@ def _class(about):
 
 def _lists(first, second, base, singles, shape):
     # The two read sums over phases of their own; what both know is the total over all tokens.
-    totals = {}
+    totals = {}  # property -> interface, which may be one file twice -> [least, most]
     for interface in (first, second):
         for key, (least, most) in interface.SUMS.items():
             known = totals.setdefault(key.partition(" of ")[0], {}).setdefault(
-                interface.path, [0, 0]
+                id(interface), [0, 0]
             )
             known[0] += least
             known[1] += most
@@ -134,14 +134,14 @@ def _lists(first, second, base, singles, shape):
         x = {**{place: dict(names) for place, names in base.items()}, "shape": shape}
         for key, (least, most) in interface.SUMS.items():
             name = key.partition(" of ")[0]
-            lo, hi = totals[name][interface.path]
+            lo, hi = totals[name][id(interface)]
             share = (total - lo) / (hi - lo) if name == along and hi > lo else 0
             x[key] = least + (most - least) * min(1, max(0, share))
         return x
 
     for along, known in totals.items():
         lo, hi = max(r[0] for r in known.values()), min(r[1] for r in known.values())
-        if len(known) == 2 or first.path == second.path:
+        if len(known) == 2:
             yield _class(shape), f"{along} in total", lo, hi, lambda v, i, along=along: x_of(
                 v, i, along
             )

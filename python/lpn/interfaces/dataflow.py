@@ -120,7 +120,8 @@ class Graph:
             )
         except RuntimeError:
             raise _lpn.Error(
-                "E-dataflow", f"graph '{self.name}': a time or rate leaves 63 bits"
+                "E-dataflow",
+                f"graph '{self.name}': a time, a rate or a number of tokens leaves 63 bits",
             ) from None
 
     def repetitions(self) -> dict[str, int]:

@@ -52,6 +52,7 @@ class _Reader:
         self._actors: dict[str, _Element] = {}
         self._ports: dict[tuple[str, str], _Element] = {}
         self._channels: dict[str, _Element] = {}
+        self._properties: dict[str, _Element] = {}
         self._times: dict[str, _Element] = {}
         self._default: dict[str, bool] = {}
         self._name: str | None = None
@@ -142,6 +143,8 @@ class _Reader:
     def _in_properties(self, place, attributes):
         if place == ["actorProperties"]:
             self._actor = self._get(attributes, "actor", "an actorProperties")
+            what = f"actorProperties of actor '{self._actor}'"
+            self._add(self._properties, self._actor, attributes, what)
         elif place == ["actorProperties", "processor"]:
             self._is_default = attributes.get("default", "").strip() in ("true", "1")
         elif place == ["actorProperties", "processor", "executionTime"]:

@@ -204,13 +204,14 @@ class Goals:
         if time[0] == "completion":
             [(_, instant)], _ = self.sum(time, self._measure(path))
             return instant
-        # One firing at a time: its delays one after the other.
+        # One firing at a time: its delays one after the other. `ordered` adds a second way to a
+        # commit, from the one before it, which is never the later one.
         number, instant = self._net._transitions[time[1]], 0
         for firing in path._core.firings:
             if firing.transition != number:
                 continue
             kind, after, _, _ = changed.instant(firing.commit)
-            if kind != "max" or len(after) != 1 or after[0][0] != firing.start:
+            if kind != "max" or after[0][0] != firing.start:
                 raise mistake(
                     "E-property",
                     f"{text_of(time)} is not covered: its firings do not end a delay after "

@@ -66,7 +66,10 @@ class Ready:
             return self.marking
         except (ValueError, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-            raise without_place("E-input", f"{self.input}: {reason}") from None
+            said, name = str(reason), str(self.input)
+            if not said.startswith(name):  # many workloads name their file
+                said = f"{name}: {said}"
+            raise without_place("E-input", said) from None
 
     @property
     def endless(self) -> list[str]:

@@ -309,6 +309,21 @@ def test_comparison_finds_the_crossover(folder):
     ]
 
 
+def test_an_interface_compared_with_itself(folder):
+    """Sums go from their least to their greatest, not over those of both."""
+    path = folder / "by_hand.py"
+    path.write_text(
+        "STREAM, CLOCK_PERIOD, MODEL, PARAMETERS = False, 1.0, 'm', {}\n"
+        "SINGLES, CONSTANTS, SHAPES, COVERED = {}, {}, [{'jobs': 'a'}], []\n"
+        "SUMS = {'jobs.size of 0': (0, 9), 'jobs.size of 1': (2, 9)}\n"
+        "classify = lambda x: {'work': sum(x[key] for key in SUMS)}\n"
+        "latency = lambda x: max(classify(x).values())\n"
+    )
+    [region] = json.loads(run("--compare", path, path, "--json"))["regions"]
+    assert (region["along"], region["faster"]) == ("jobs.size in total", "equal")
+    assert (region["from"], region["to"]) == (2, 18)
+
+
 def test_plot(folder):
     for ending in ("svg", "png"):
         run(

@@ -1,5 +1,6 @@
 """lpn fit: the unknowns of a net from recordings."""
 
+import os
 import re
 
 import click
@@ -128,7 +129,10 @@ def fit(skeleton, files, maps, inputs, held, forgotten, least, params, output, a
             f"there are {len(recordings)} recordings and {len(maps)} --map; give one for all or one "
             "each, in the order of FILE... and then of --hold-out"
         )
-    maps = [read_map(path) for path in maps] * (len(recordings) if len(maps) == 1 else 1)
+    maps = maps * (len(recordings) if len(maps) == 1 else 1)
+    _check_once(recordings, maps)
+    read_maps = {path: read_map(path) for path in maps}
+    maps = [read_maps[path] for path in maps]
     status = ANSWERED
     observed = []
     for k, path in enumerate(recordings):
@@ -186,6 +190,16 @@ def fit(skeleton, files, maps, inputs, held, forgotten, least, params, output, a
 
 def _file_of(skeleton):
     return skeleton.rsplit(":", 1)[0] if ".py:" in skeleton else skeleton
+
+
+def _check_once(recordings, maps):
+    """A recording counts once: its instants are no more for being read again, and none are held out."""
+    seen = set()
+    for path, way in zip(recordings, maps):
+        key = os.path.realpath(path), os.path.realpath(way)
+        if key in seen:
+            raise click.UsageError(f"{path} is given twice with one map; leave one of them out")
+        seen.add(key)
 
 
 def _check_output(skeleton, output):
