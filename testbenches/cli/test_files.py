@@ -140,6 +140,62 @@ def test_lpn_run(run, nets, tokens):
         run("lpn-run", *wrong).refused(code)
 
 
+def test_lpn_run_names_the_file_that_is_wrong(run, nets, tokens):
+    (nets / "cut").write_bytes(tokens.read_bytes()[:-1])
+    line = nets / "line.lpn"
+    for wrong, said in (
+        ([nets], f"cannot read {nets}: Is a directory [E-input]"),
+        (
+            [line, nets / "none"],
+            f"cannot read {nets / 'none'}: No such file or directory [E-input]",
+        ),
+        (
+            [line, nets / "cut"],
+            f"{nets / 'cut'}: byte {tokens.stat().st_size - 1}: the file is cut off in the values",
+        ),
+        ([tokens], f"{tokens}: 1:1: found"),
+        (
+            [line, "-p", "slow=1", "--param", "slow=1"],
+            "--param slow is given twice; give one value",
+        ),
+    ):
+        answer = run("lpn-run", *wrong)
+        assert answer.status == 2 and answer.err.startswith(f"error: {said}"), answer.err
+
+
+@pytest.mark.parametrize("more", [["--help"], [], ["--isolate"]])
+@pytest.mark.parametrize(
+    "into, why", [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
+)
+def test_an_answer_that_nobody_can_read_is_an_error(nets, tokens, more, into, why):
+    words = [BUILD / "bin" / "lpn-run", nets / "line.lpn", tokens, "--engine", "interp", *more]
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {into}', "sh", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (2, f"error: stdout: {why} [E-input]\n")
+
+
+def test_a_marking_from_a_pipe(lpn, nets, tokens):
+    end, begin = os.pipe()
+    os.write(begin, tokens.read_bytes())
+    os.close(begin)
+    done = subprocess.run(
+        [BUILD / "bin" / "lpn", "sim", nets / "line.lpn", f"/dev/fd/{end}", "--json"],
+        pass_fds=[end],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(end)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"][0]["latency"] == 16
+
+
 def test_lpn_run_stalled(run, lpn, nets, marking):
     lpn("marking", nets / "join.lpn", marking("j.json", {"left": 2, "right": 3}), "-o", nets / "j")
     answer = run("lpn-run", nets / "join.lpn", nets / "j", "--engine", "interp")

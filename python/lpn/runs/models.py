@@ -9,7 +9,7 @@ from typing import Any
 from ..authoring.marking import Marking
 from ..authoring.net import Net
 from ..errors import Error, listed, mistake, near, without_place
-from ..json_file import read_json
+from ..json_file import parse_json, unpacked_of
 from ..spaces.space import InputSpace
 from ..toml_file import read_toml
 from ..traffic import Traffic
@@ -246,13 +246,15 @@ def _check_bounds(model, function, bounds):
 def read_marking(path: str | os.PathLike[str], net: Net) -> Marking:
     """A marking file (LPNM or JSON) for a net."""
     try:
-        with open(path, "rb") as file:
-            head = file.read(4)
+        with open(path, "rb") as file:  # once: it may be a pipe
+            if file.peek(4)[:4] == b"LPNM":
+                return Marking.parse(net, file.read())
+            text = unpacked_of(file, path)
+    except ValueError as error:
+        raise without_place("E-input", str(error)) from None
     except OSError as error:
         raise without_place("E-input", f"cannot read {path}: {error.strerror}") from None
-    if head == b"LPNM":
-        return Marking.load(net, path)
-    data = read_json(path, what="neither a marking file (LPNM) nor JSON")
+    data = parse_json(text, f"{os.fspath(path)} is neither a marking file (LPNM) nor JSON")
     marking = Marking(net)
     if not isinstance(data, dict):
         raise mistake("E-input", f"{path} must be {{place: count or [tokens]}}")
