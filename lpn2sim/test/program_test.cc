@@ -103,8 +103,8 @@ TEST_CASE("what a program refuses, and an answer that nobody can read") {
   };
   says("-p slots=10", "parameter 'slots' of net 'pr' is 10, outside its range 1..9");
   says("-p p=0",
-       "net 'pr': the parameters give servers < 1, a negative number of tokens or capacity, or a "
-       "clock period < 1; lpn sim says which");
+       "net 'pr': the parameters give servers < 1, a clock period < 1, or tokens, a capacity or a "
+       "done count that there cannot be; lpn sim says which");
   says("-p p=2 --param p=3", "--param p is given twice; give one value");
   says(file, "place 'q' of net 'pr' starts with 3 tokens, more than its capacity");
   says(

@@ -80,6 +80,57 @@ def test_program_of_a_stalling_net(lpn, nets, marking):
     assert json.loads(done.stdout)["left"] == {"left": 1, "right": 1, "out": 1}
 
 
+def test_a_net_is_read_as_lpn_run_reads_it_and_named(lpn, run, nets):
+    text = (nets / "line.lpn").read_bytes()
+    for name, data, right in (
+        ("dos", text.replace(b"\n", b"\r\n"), True),
+        ("mac", text.replace(b"\n", b"\r"), False),
+        ("cut", text[:-4], False),
+    ):
+        file = nets / f"{name}.lpn"
+        file.write_bytes(data)
+        answers = [lpn("sim", file, "--engine", "interp"), run("lpn-run", file, "--never-compile")]
+        assert [a.status for a in answers] == [0 if right else 2] * 2
+        if not right:
+            assert answers[0].err == answers[1].err
+            assert answers[0].err.startswith(f"error: {file}: ")
+
+
+def test_a_variant_of_the_source_keeps_statistics(lpn, nets, marking, tmp_path):
+    """As docs/cli.md says, by the C interface against lpn sim --stats."""
+    sys.path.insert(0, str(REPO / "testbenches" / "calls"))
+    import ctypes
+
+    import c_interface
+
+    class Transition(ctypes.Structure):
+        _fields_ = [
+            ("commits", ctypes.c_uint64),
+            ("busy", ctypes.c_int64),
+            ("waited", ctypes.c_int64 * 8),
+        ]
+
+    lpn("compile", nets / "line.lpn", "-o", nets / "line.cc")
+    subprocess.run(
+        ["g++", "-std=c++20", "-O0", "-shared", "-fPIC", "-DLPNRT_STATS=1"]
+        + [f"-I{REPO / 'lpn2sim' / 'runtime'}", nets / "line.cc", "-o", nets / "stats.so"],
+        check=True,
+    )
+    api = c_interface.open_library(str(nets / "stats.so"))
+    sim = api.create(None, ctypes.byref(ctypes.c_int32()))
+    assert api.load(sim, 0, 3, (ctypes.c_int64 * 3)(5, 7, 3)) == 0
+    assert api.run(sim, (1 << 63) - 1, (ctypes.c_char * 256)()) == 0
+    rows = (Transition * api.transitions)()
+    places = (ctypes.c_char * (16 * api.places))()
+    assert api.stats(sim, rows, places, ctypes.byref(ctypes.c_int64())) == 0
+    api.destroy(sim)
+    stats = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--stats", "--json").json
+    told = stats["runs"][0]["stats"]["transitions"].values()
+    assert [(r.commits, r.busy, list(r.waited)) for r in rows] == [
+        (t["commits"], t["busy"], [w["cycles"] for w in t["waited"].values()]) for t in told
+    ]
+
+
 def test_library_and_source(lpn, nets):
     assert lpn("compile", nets / "line.lpn", "-o", nets / "line.so").status == 0
     import ctypes

@@ -197,11 +197,12 @@ TEST_CASE("what a caller gets wrong") {
   CHECK(refused<embed::NameError>([&] {
           embed::Instance(unit, {{"size", 1}});
         }) == "net 'unit' has no parameter 'size'; it has slots");
-  CHECK(refused<embed::ParamError>([&] {
-          embed::Instance(unit, {{"slots", -1}});
-        }) ==
-        "net 'unit': the parameters give servers < 1, a clock period < 1 or a negative number of "
-        "tokens or slots");
+  CHECK(
+      refused<embed::ParamError>([&] {
+        embed::Instance(unit, {{"slots", -1}});
+      }) ==
+      "net 'unit': the parameters give servers < 1, a clock period < 1, or tokens, a capacity or a "
+      "done count that there cannot be; lpn sim says which");
   CHECK(refused<embed::ValueError>([&] {
           sim.push(jobs, {1, 2}, 0);
         }) == "net 'unit', place 'jobs': 2 values for 1 tokens with 1 properties");

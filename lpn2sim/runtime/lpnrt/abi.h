@@ -213,9 +213,12 @@ typedef struct {
 } lpn_path_step;
 
 typedef struct lpn_sim_api {
-  uint32_t abi;     /* LPN_SIM_ABI */
-  uint32_t variant; /* bit 0: keeps token identities for an observer; bit 1: keeps statistics;
-                       bit 2: whole runs can be order-free; bit 3: keeps the critical path */
+  uint32_t abi; /* LPN_SIM_ABI */
+  /* bit 0: keeps token identities for an observer (LPNRT_TRACE); bit 1: keeps statistics
+     (LPNRT_STATS); bit 2: whole runs can be order-free; bit 3: keeps the critical path
+     (LPNRT_PATH). The source of a net (lpn compile -o FILE.cc) becomes a variant with
+     -DLPNRT_...=1, not both of the bits 1 and 3. */
+  uint32_t variant;
   uint32_t params, places, transitions;
   /* NUL-terminated names: the net, parameters, places, transitions, the properties of each place */
   const char* names;

@@ -237,9 +237,11 @@ class Instance {
                                      std::to_string(a.param_lo[p]) + ".." +
                                      std::to_string(a.param_hi[p]));
       }
-      throw ParamError(status, net +
-                                   "the parameters give servers < 1, a clock period < 1 or a "
-                                   "negative number of tokens or slots");
+      throw ParamError(status,
+                       net +
+                           "the parameters give servers < 1, a clock period < 1, or tokens, "
+                           "a capacity or a done count that there cannot be; lpn sim says "
+                           "which");
     }
   }
 
@@ -451,7 +453,12 @@ class Instance {
              "the next is " +
              std::to_string(next());
     }
-    if (call == "observe") return net + "observe: compile the net with identities (Variant::trace)";
+    if (call == "observe") {
+      return net +
+             "observe: this library keeps no identities; compile its source (lpn compile -o "
+             "FILE.cc) "
+             "with -DLPNRT_TRACE=1";
+    }
     return net + call + ": enter, then commit and start in turns";
   }
 

@@ -62,8 +62,8 @@ inline std::string refusal(const lpn_sim_api& api, const Names& names,
            ".." + std::to_string(api.param_hi[p]);
   }
   return "net '" + names.net +
-         "': the parameters give servers < 1, a negative number of tokens or capacity, or a clock "
-         "period < 1; lpn sim says which";
+         "': the parameters give servers < 1, a clock period < 1, or tokens, a capacity or a done "
+         "count that there cannot be; lpn sim says which";
 }
 
 // What ended a run that has no result.

@@ -338,13 +338,17 @@ def load(spec: str | os.PathLike[str]) -> Model:
         return _configured(spec)
     if spec.endswith(".lpn"):
         try:
-            with open(spec, encoding="utf-8") as file:
+            with open(spec, encoding="utf-8", newline="") as file:  # the bytes that lpn-run reads
                 text = file.read()
         except OSError as error:
             raise mistake("E-model", f"cannot read {spec}: {error.strerror}") from None
         except UnicodeDecodeError:
             raise mistake("E-text", f"{spec} is not a text file") from None
-        return Model(os.path.splitext(os.path.basename(spec))[0], Net.parse(text))
+        try:
+            parsed = Net.parse(text)
+        except Error as error:
+            raise without_place(error.code, f"{spec}: {error}") from None
+        return Model(os.path.splitext(os.path.basename(spec))[0], parsed)
     path, function = spec, None
     if ".py:" in spec:
         path, function = spec.rsplit(":", 1)
