@@ -580,13 +580,14 @@ class Coupled {
   // What happens to a net alone would reach the others too late: a joined net has one time.
   void check_in_step(std::size_t k) const {
     const Instance& i = instances_[k];
+    const bool alone = now_ < 0 ? i.next() != 0 : i.now() > now_;
+    if (!alone && due_[k] > now_) return;
     const std::string net = "net '" + i.library().name() + "': ";
-    if (now_ < 0 ? i.next() != 0 : i.now() > now_) {
+    if (alone) {
       throw CallError(LPN_BAD_CALL, net +
                                         "an instance of a coupling was run by itself; run the "
                                         "coupling, which runs them all");
     }
-    if (due_[k] > now_) return;
     throw LateError(LPN_LATE, net + "something was pushed or released for time " +
                                   std::to_string(due_[k]) + ", but the coupling is at " +
                                   std::to_string(now_));
