@@ -1,6 +1,7 @@
 #include "lpn/sim/program.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -79,7 +80,71 @@ TEST_CASE("a program reads a marking by the names of properties, and numbers as 
   CHECK(call(folder, file.string()) ==
         error("place 'q', token 0: b = 101 is outside its range 0..100"));
   CHECK(call(folder, (folder / "none").string()).second ==
-        "error: cannot read " + (folder / "none").string() + "\n");
+        "error: cannot read " + (folder / "none").string() + ": No such file or directory\n");
+  CHECK(call(folder, (folder / "").string()).second ==
+        "error: cannot read " + (folder / "").string() + ": Is a directory\n");
+}
+
+TEST_CASE("what a program refuses, and an answer that nobody can read") {
+  const Net net = parse_net(
+      "lpn 1\nnet pr\nparam slots = 2 in 1..9\nparam p = 1\ntype t (a: 0..9)\n"
+      "place q : t capacity slots\nplace out : t done\ntransition go {\n  take x from q\n"
+      "  delay p - x.a\n  servers p\n  put out (x.a)\n}\nend\n");
+  const Folder folder;
+  CompileOptions options;
+  options.flags = "-O0";
+  write_program(net, "pr", folder / "program", options);
+  const std::string file = (folder / "m.lpnm").string();
+  Marking marking(net);
+  for (int k = 0; k < 3; ++k) marking.add(PlaceId{0}, std::vector<std::int64_t>{7});
+  std::ofstream(file, std::ios::binary) << save_marking(net, marking);
+  const auto says = [&](const std::string& arguments, const std::string& what) {
+    CHECK(call(folder, arguments) == std::pair{2, "error: " + what + "\n"});
+  };
+  says("-p slots=10", "parameter 'slots' of net 'pr' is 10, outside its range 1..9");
+  says("-p p=0",
+       "net 'pr': the parameters give servers < 1, a clock period < 1, or tokens, a capacity or a "
+       "done count that there cannot be; lpn sim says which");
+  says("-p p=2 --param p=3", "--param p is given twice; give one value");
+  says(file, "place 'q' of net 'pr' starts with 3 tokens, more than its capacity");
+  says(
+      file + " -p slots=9",
+      "net 'pr', transition 'go' at time 0: E-negative-delay in its delay (value -6); lpn sim says "
+      "it in full");
+  CHECK(call(folder, "--help").second.find("  slots=2  (1..9)\n  p=1\n") != std::string::npos);
+  for (const char* const arguments : {" --help", ""}) {
+    const auto shell = [&](const std::string& into) {
+      const std::string command =
+          (folder / "program").string() + arguments + into + " 2> " + (folder / "out").string();
+      return std::pair{WEXITSTATUS(std::system(command.c_str())), text_of(folder / "out")};
+    };
+    CHECK(shell(" > /dev/full") ==
+          std::pair{2, std::string("error: standard output: No space left on device\n")});
+    CHECK(shell(" >&-") ==
+          std::pair{2, std::string("error: standard output: Bad file descriptor\n")});
+  }
+}
+
+TEST_CASE("a program takes the place of a file, and of nothing else") {
+  const Folder folder;
+  CompileOptions options;
+  options.flags = "-O0";
+  std::ofstream(folder / "real") << "before";
+  std::filesystem::create_symlink(folder / "real", folder / "link");
+  write_program(line(), "line", folder / "link", options);
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  CHECK(std::filesystem::file_size(folder / "real") > 1000);
+  REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+  try {
+    write_program(line(), "line", folder / "pipe", options);
+    FAIL("written");
+  } catch (const Error& error) {
+    CHECK(error.code() == std::string("E-input"));
+    CHECK(error.what() == "cannot write " + (folder / "pipe").string() +
+                              ": a program takes the place of what is there, and that is no "
+                              "regular file");
+  }
+  CHECK(std::filesystem::is_fifo(folder / "pipe"));
 }
 
 TEST_CASE("what cannot be written says so") {

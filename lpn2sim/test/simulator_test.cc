@@ -194,7 +194,55 @@ end
   const RunResult result = simulator.run();
   CHECK(simulator.was_order_free());
   CHECK(result.stop == Stop::kAsked);
-  CHECK(result.commits == Interp(net, {1}, Marking(net)).run(simulator.now()).commits);
+  const RunResult then = Interp(net, {1}, Marking(net)).run(simulator.now());
+  CHECK(result.commits == then.commits);
+  CHECK(then.done_tokens > 1000);
+  CHECK(result.done_tokens >= then.done_tokens);  // and of what ends later
+  CHECK(result.done_tokens <= then.done_tokens + 500);
+}
+
+TEST_CASE("done tokens of a stopped run: of loops, of straight-line code, beside events") {
+  for (const std::string& tail : {std::string(), std::string(R"(transition beat {
+  take x from b
+  empty y in never
+  delay 3
+  servers 1
+  put b
+  put out
+}
+)")}) {
+    const Net net = parse_net(R"(lpn 1
+net endless
+type unit ()
+place a : unit start initial 1
+place b : unit start initial 1
+place never : unit
+place mid : unit
+place out : unit done sink
+transition tick {
+  take x from a
+  delay 1
+  servers 1
+  put a
+  put mid
+}
+transition work {
+  take x from mid
+  delay 10
+  servers 1
+  put out
+}
+)" + tail + "end\n");
+    Simulator simulator(Library::build(net, {}, quick()), {}, Marking(net), {.seconds = 0.05});
+    const RunResult result = simulator.run();
+    CHECK(simulator.was_order_free());
+    CHECK(result.stop == Stop::kSeconds);
+    const auto at = static_cast<std::uint64_t>(result.last_commit);
+    const std::uint64_t done = at / 10 + (tail.empty() ? 0 : at / 3);
+    CHECK(done > 100);
+    CHECK(result.done_tokens >= done - 2);
+    CHECK(result.done_tokens <= done + 1100);  // as far ahead as it runs
+  }
 }
 
 TEST_CASE("tokens of the start within a budget, and a poll while they are placed") {

@@ -4,6 +4,7 @@ is an error.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from .errors import without_place
 from .words import shortened
 
-__all__ = ["json_data", "json_lines", "parse_json", "read_json", "unpacked"]
+__all__ = ["json_data", "json_lines", "parse_json", "read_json", "unpacked", "unpacked_of"]
 
 _SHOWN = 40  # characters of a name or a number in a message
 
@@ -101,22 +102,29 @@ def unpacked(path: str | os.PathLike[str], most: int = 1 << 30) -> bytes:
     Raises OSError, and ValueError for a packed file that is damaged or cut, and for more than
     `most` bytes.
     """
+    with open(path, "rb") as file:
+        return unpacked_of(file, path, most)
+
+
+def unpacked_of(
+    file: io.BufferedReader, path: str | os.PathLike[str], most: int = 1 << 30
+) -> bytes:
+    """unpacked() of a file that is open."""
     import gzip
     import lzma
     import zlib
 
-    with open(path, "rb") as file:
-        head = file.peek(6)[:6]
-        kind = {b"\x1f\x8b": "gzip", b"\xfd7": "xz"}.get(head[:2])
-        packed: Any = file
-        if kind == "gzip":
-            packed = gzip.GzipFile(fileobj=file)
-        elif kind == "xz":
-            packed = lzma.LZMAFile(file)
-        try:
-            data: bytes = packed.read(most + 1)
-        except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-            raise ValueError(f"{os.fspath(path)} is no whole {kind} file: {error}") from None
+    head = file.peek(6)[:6]
+    kind = {b"\x1f\x8b": "gzip", b"\xfd7": "xz"}.get(head[:2])
+    packed: Any = file
+    if kind == "gzip":
+        packed = gzip.GzipFile(fileobj=file)
+    elif kind == "xz":
+        packed = lzma.LZMAFile(file)
+    try:
+        data: bytes = packed.read(most + 1)
+    except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
+        raise ValueError(f"{os.fspath(path)} is no whole {kind} file: {error}") from None
     if len(data) > most:
         raise ValueError(f"{os.fspath(path)} has more than {most >> 20} MiB")
     return data

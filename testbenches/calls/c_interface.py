@@ -21,7 +21,7 @@ class _Budget(c.Structure):
 _MEMBERS = {
     "abi": _U32, "variant": _U32, "params": _U32, "places": _U32, "transitions": _U32,
     "names": _P, "place_fields": c.POINTER(_U32), "param_defaults": _P, "place_flags": _P,
-    "range_lo": _P, "range_hi": _P,
+    "range_lo": _P, "range_hi": _P, "param_lo": _P, "param_hi": _P,
     "create": (_P, _P, _STATUS),
     "destroy": (None, _P),
     "load": (_I32, _P, _U32, _U64, _P),
@@ -50,6 +50,7 @@ _MEMBERS = {
     "path": (_I32, _P, _P, _P, _P, _P),
     "create_within": (_P, _P, _P, _STATUS, _STATUS),
     "feed": (_I32, _P, _U32, _U64, _P, _P),
+    "occupancy": (_U64, _P, _U32),
 }  # fmt: skip
 
 
@@ -164,6 +165,9 @@ class Instance:
         into = (_I64 * max(1, count * self._width(place)))()
         self._api.tokens(self._handle(), place, into)
         return list(into)
+
+    def occupancy(self, place):
+        return self._api.occupancy(self._handle(), place)
 
     def fault(self):
         self._api.fault(self._handle(), (c.c_char * 128)())

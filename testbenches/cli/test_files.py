@@ -80,6 +80,57 @@ def test_program_of_a_stalling_net(lpn, nets, marking):
     assert json.loads(done.stdout)["left"] == {"left": 1, "right": 1, "out": 1}
 
 
+def test_a_net_is_read_as_lpn_run_reads_it_and_named(lpn, run, nets):
+    text = (nets / "line.lpn").read_bytes()
+    for name, data, right in (
+        ("dos", text.replace(b"\n", b"\r\n"), True),
+        ("mac", text.replace(b"\n", b"\r"), False),
+        ("cut", text[:-4], False),
+    ):
+        file = nets / f"{name}.lpn"
+        file.write_bytes(data)
+        answers = [lpn("sim", file, "--engine", "interp"), run("lpn-run", file, "--never-compile")]
+        assert [a.status for a in answers] == [0 if right else 2] * 2
+        if not right:
+            assert answers[0].err == answers[1].err
+            assert answers[0].err.startswith(f"error: {file}: ")
+
+
+def test_a_variant_of_the_source_keeps_statistics(lpn, nets, marking, tmp_path):
+    """As docs/cli.md says, by the C interface against lpn sim --stats."""
+    sys.path.insert(0, str(REPO / "testbenches" / "calls"))
+    import ctypes
+
+    import c_interface
+
+    class Transition(ctypes.Structure):
+        _fields_ = [
+            ("commits", ctypes.c_uint64),
+            ("busy", ctypes.c_int64),
+            ("waited", ctypes.c_int64 * 8),
+        ]
+
+    lpn("compile", nets / "line.lpn", "-o", nets / "line.cc")
+    subprocess.run(
+        ["g++", "-std=c++20", "-O0", "-shared", "-fPIC", "-DLPNRT_STATS=1"]
+        + [f"-I{REPO / 'lpn2sim' / 'runtime'}", nets / "line.cc", "-o", nets / "stats.so"],
+        check=True,
+    )
+    api = c_interface.open_library(str(nets / "stats.so"))
+    sim = api.create(None, ctypes.byref(ctypes.c_int32()))
+    assert api.load(sim, 0, 3, (ctypes.c_int64 * 3)(5, 7, 3)) == 0
+    assert api.run(sim, (1 << 63) - 1, (ctypes.c_char * 256)()) == 0
+    rows = (Transition * api.transitions)()
+    places = (ctypes.c_char * (16 * api.places))()
+    assert api.stats(sim, rows, places, ctypes.byref(ctypes.c_int64())) == 0
+    api.destroy(sim)
+    stats = lpn("sim", nets / "line.lpn", marking("m.json", JOBS), "--stats", "--json").json
+    told = stats["runs"][0]["stats"]["transitions"].values()
+    assert [(r.commits, r.busy, list(r.waited)) for r in rows] == [
+        (t["commits"], t["busy"], [w["cycles"] for w in t["waited"].values()]) for t in told
+    ]
+
+
 def test_library_and_source(lpn, nets):
     assert lpn("compile", nets / "line.lpn", "-o", nets / "line.so").status == 0
     import ctypes
@@ -138,6 +189,62 @@ def test_lpn_run(run, nets, tokens):
         ([nets / "line.lpn", "--limit", "-1"], "E-usage"),
     ):
         run("lpn-run", *wrong).refused(code)
+
+
+def test_lpn_run_names_the_file_that_is_wrong(run, nets, tokens):
+    (nets / "cut").write_bytes(tokens.read_bytes()[:-1])
+    line = nets / "line.lpn"
+    for wrong, said in (
+        ([nets], f"cannot read {nets}: Is a directory [E-input]"),
+        (
+            [line, nets / "none"],
+            f"cannot read {nets / 'none'}: No such file or directory [E-input]",
+        ),
+        (
+            [line, nets / "cut"],
+            f"{nets / 'cut'}: byte {tokens.stat().st_size - 1}: the file is cut off in the values",
+        ),
+        ([tokens], f"{tokens}: 1:1: found"),
+        (
+            [line, "-p", "slow=1", "--param", "slow=1"],
+            "--param slow is given twice; give one value",
+        ),
+    ):
+        answer = run("lpn-run", *wrong)
+        assert answer.status == 2 and answer.err.startswith(f"error: {said}"), answer.err
+
+
+@pytest.mark.parametrize("more", [["--help"], [], ["--isolate"]])
+@pytest.mark.parametrize(
+    "into, why", [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
+)
+def test_an_answer_that_nobody_can_read_is_an_error(nets, tokens, more, into, why):
+    words = [BUILD / "bin" / "lpn-run", nets / "line.lpn", tokens, "--engine", "interp", *more]
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {into}', "sh", *map(str, words)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (2, f"error: stdout: {why} [E-input]\n")
+
+
+def test_a_marking_from_a_pipe(lpn, nets, tokens):
+    end, begin = os.pipe()
+    os.write(begin, tokens.read_bytes())
+    os.close(begin)
+    done = subprocess.run(
+        [BUILD / "bin" / "lpn", "sim", nets / "line.lpn", f"/dev/fd/{end}", "--json"],
+        pass_fds=[end],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    os.close(end)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["runs"][0]["latency"] == 16
 
 
 def test_lpn_run_stalled(run, lpn, nets, marking):

@@ -30,7 +30,7 @@ end
 // The other end: takes what `unit` leaves, two ticks each.
 constexpr const char* kNext = R"(lpn 1
 net next
-param slots = 1
+param slots = 1 in 1..9
 type unit ()
 type Job (n: 0..9)
 place in_ : Job capacity slots
@@ -197,14 +197,24 @@ TEST_CASE("what a caller gets wrong") {
   CHECK(refused<embed::NameError>([&] {
           embed::Instance(unit, {{"size", 1}});
         }) == "net 'unit' has no parameter 'size'; it has slots");
-  CHECK(refused<embed::ParamError>([&] {
-          embed::Instance(unit, {{"slots", -1}});
-        }).substr(0, 12) == "net 'unit': ");
+  CHECK(
+      refused<embed::ParamError>([&] {
+        embed::Instance(unit, {{"slots", -1}});
+      }) ==
+      "net 'unit': the parameters give servers < 1, a clock period < 1, or tokens, a capacity or a "
+      "done count that there cannot be; lpn sim says which");
   CHECK(refused<embed::ValueError>([&] {
           sim.push(jobs, {1, 2}, 0);
-        }) == "net 'unit', place 'jobs': 2 values for tokens with 1 properties");
+        }) == "net 'unit', place 'jobs': 2 values for 1 tokens with 1 properties");
   CHECK(refused<embed::ValueError>([&] { sim.push(jobs, {10}, 0); }) ==
-        "net 'unit', place 'jobs': push: a value is outside its property's range");
+        "net 'unit', place 'jobs': push: token 0: n = 10 is outside its range 0..9");
+  CHECK(refused<embed::ValueError>([&] {
+          sim.load(jobs, 3, {1, 2, -1});
+        }) == "net 'unit', place 'jobs': load: token 2: n = -1 is outside its range 0..9");
+  CHECK(refused<embed::ValueError>([&] {  // so many rows have no numbers in 64 bits
+          sim.load(jobs, std::uint64_t{1} << 63, {});
+        }) ==
+        "net 'unit', place 'jobs': 0 values for 9223372036854775808 tokens with 1 properties");
   CHECK(refused<embed::CallError>([&] { sim.take(out); }) ==
         "net 'unit', place 'out': take: only of a place that the net does not read, "
         "that collects, and, with a capacity, after the first instant");
@@ -221,11 +231,86 @@ TEST_CASE("what a caller gets wrong") {
         std::string::npos);
   sim.load(jobs, 2, {1, 1});
   CHECK(refused<embed::RoomError>([&] { sim.run(); }) ==
-        "net 'unit': a place starts with more tokens than its capacity");
+        "net 'unit', place 'jobs': starts with 2 tokens, more than its capacity, or than the slots "
+        "held of it leave");
+  embed::Instance other(unit, {{"slots", 3}});
+  other.load(jobs, {1});
+  other.load(out, 2, {1, 1});
+  CHECK(refused<embed::RoomError>([&] {
+          other.run();
+        }).find("'unit', place 'out': starts with 2") != std::string::npos);
+  CHECK(other.room(jobs) == 2);  // nothing has changed
+  CHECK(refused<embed::ParamError>([&] {
+          embed::Instance(library(kNext), {{"slots", 10}});
+        }) == "net 'next': parameter 'slots' is 10, outside its range 1..9");
+  CHECK(refused<embed::LateError>([&] { other.push(jobs, {1}, -1); }) ==
+        "net 'unit', place 'jobs': push: there is no time -1; times are 0..9223372036854775806");
   CHECK(refused<embed::LoadError>([&] { embed::Library::open("./no_such.so"); }).find("no_such") !=
         std::string::npos);
+  CHECK(refused<embed::LoadError>([&] {
+          embed::Library::open("no_such.so");
+        }).find("write ./no_such.so") != std::string::npos);
   CHECK(unit.fields(jobs) == std::vector<std::string>{"n"});
   CHECK(unit.range(out, 0) == std::pair<std::int64_t, std::int64_t>{0, 9});
+}
+
+TEST_CASE("after its last done token a run is over, unless the host said otherwise") {
+  const embed::Library next = library(kNext);
+  for (const bool goes_on : {false, true}) {
+    embed::Instance sim(next);
+    const embed::Place jobs = sim.place("in_");
+    sim.set_done(1);
+    if (goes_on) sim.set_done(-2);
+    sim.load(jobs, {0});
+    sim.run();
+    const std::string what = refused<embed::LateError>([&] { sim.push(jobs, {0}, 9); });
+    CHECK(what == (goes_on
+                       ? "nothing was refused"
+                       : "net 'next', place 'in_': push for time 9: the run ended at 2 with its "
+                         "last done token; set_done(-2) before it lets a host go on"));
+  }
+}
+
+// Its delay fails for n > 3.
+constexpr const char* kFails = R"(lpn 1
+net fails
+type unit ()
+type Job (n: 0..9)
+place in_ : Job capacity 1
+place free : Job
+place gone : unit done
+transition eat {
+  take j from in_
+  delay 3 - j.n
+  servers 1
+  put gone
+}
+transition drop {
+  take j from free
+  delay 1
+}
+end
+)";
+
+TEST_CASE("after an error every call that would change something repeats it") {
+  embed::Instance sim(library(kFails));
+  const embed::Place in = sim.place("in_"), open = sim.place("free");
+  const std::string what =
+      "net 'fails': transition 'eat' at time 5: E-negative-delay in its delay "
+      "(value -6); lpn sim says it in full";
+  sim.push(in, {9}, 5);
+  CHECK(refused<embed::Fault>([&] { sim.run(); }) == what);
+  CHECK(refused<embed::Fault>([&] { sim.run(); }) == what);
+  CHECK(refused<embed::Fault>([&] { sim.push(open, {1}, 9); }) == what);
+  CHECK(refused<embed::Fault>([&] { sim.hold(in, 1); }) == what);
+  CHECK(refused<embed::Fault>([&] { sim.release(in, 1, 9); }) == what);
+  CHECK(refused<embed::Fault>([&] { sim.enter(9); }) == what);
+  const std::int64_t row[] = {1}, late[] = {9}, early[] = {0};
+  const auto feed = [&](const std::int64_t* when) {
+    return sim.api().feed(sim.handle(), static_cast<std::uint32_t>(open), 1, row, when);
+  };
+  CHECK(feed(late) == LPN_FAULT);
+  CHECK(feed(early) == LPN_FAULT);
 }
 
 TEST_CASE("an instance may be replaced by one of another library") {
@@ -334,20 +419,6 @@ TEST_CASE("coupled: two channels into one net, without capacities; the latency i
 }
 
 TEST_CASE("coupled: an error ends it") {
-  constexpr const char* kFails = R"(lpn 1
-net fails
-type unit ()
-type Job (n: 0..9)
-place in_ : Job capacity 1
-place gone : unit done
-transition eat {
-  take j from in_
-  delay 3 - j.n
-  servers 1
-  put gone
-}
-end
-)";
   embed::Coupled chip;
   chip.add(embed::Instance(library(kUnit), {{"slots", 9}}));
   chip.add(embed::Instance(library(kFails)));
@@ -357,9 +428,73 @@ end
   chip[2].load(chip[2].place("jobs"), 3, {9, 9, 9});
   for (int again = 0; again < 2; ++again) {
     const std::string what = refused<embed::Fault>([&] { chip.run(); });
-    CHECK(what.find("net 'fails': transition 'eat' at time 12: error") == 0);
+    CHECK(what.find("net 'fails': transition 'eat' at time 12: E-negative-delay") == 0);
     CHECK(chip[2].now() == 9);  // nobody goes on
   }
+}
+
+TEST_CASE("coupled: the nets have one time") {
+  const embed::Library unit = library(kUnit), next = library(kNext);
+  const auto chip = [&] {
+    embed::Coupled both;
+    both.add(embed::Instance(unit, {{"slots", 3}}));
+    both.add(embed::Instance(next, {{"slots", 1}}));
+    both.join(0, "out", 1, "in_");
+    return both;
+  };
+  const std::string alone =
+      "net 'unit': an instance of a coupling was run by itself; run the "
+      "coupling, which runs them all";
+  {
+    embed::Coupled both = chip();  // before
+    const embed::Place jobs = both[0].place("jobs");
+    both[0].load(jobs, {3});
+    both[0].run();
+    CHECK(refused<embed::CallError>([&] { both.run(); }) == alone);
+  }
+  {
+    embed::Coupled both = chip();  // and in between
+    const embed::Place jobs = both[0].place("jobs");
+    both[0].load(jobs, 2, {3, 4});
+    both.run(3);
+    CHECK(both.now() == 3);
+    both[1].run(7);  // which ends what it does at 5
+    CHECK(refused<embed::CallError>([&] { both.run(); }).find("net 'next': an instance") == 0);
+  }
+  {
+    embed::Coupled both = chip();
+    const embed::Place jobs = both[0].place("jobs");
+    both[0].load(jobs, {3});
+    CHECK(both.run().last_commit == 5);
+    CHECK(both[0].now() == 5);
+    both[0].push(jobs, {1}, 6);
+    CHECK(both.run().last_commit == 9);
+    embed::Instance late(unit);
+    CHECK(refused<embed::JoinError>([&] {
+            both.add(std::move(late));
+          }).find("'unit': an instance") == 4);
+  }
+  {
+    embed::Coupled both = chip();  // `unit` does nothing after 1, and the other one until 9
+    const embed::Place jobs = both[0].place("jobs"), in = both[1].place("in_");
+    both[0].load(jobs, {0});
+    both.run();
+    CHECK(both.now() == 2);
+    both[1].push(in, {0}, 9);
+    CHECK(refused<embed::CallError>([&] { both.run(); }) ==
+          "net 'next', place 'in_': somebody else took slots of it, and the ends of a channel are "
+          "the coupling's alone");
+  }
+  embed::Coupled two;  // not joined at all: the second one is further
+  two.add(embed::Instance(unit));
+  two.add(embed::Instance(next));
+  const embed::Place jobs = two[0].place("jobs"), in = two[1].place("in_");
+  two[1].push(in, {0}, 9);
+  two.run();
+  CHECK(two[0].now() == 0);
+  two[0].push(jobs, {1}, 10);
+  CHECK(refused<embed::LateError>([&] { two.run(); }) ==
+        "net 'unit': something was pushed or released for time 10, but the coupling is at 11");
 }
 
 TEST_CASE("coupled: what cannot be a channel") {

@@ -15,16 +15,17 @@
 extern "C" {
 #endif
 
-#define LPN_SIM_ABI 5
+#define LPN_SIM_ABI 6
 
 typedef struct lpn_sim lpn_sim; /* one running net */
 
 enum lpn_status {
   LPN_OK = 0,
   LPN_FAULT = 1,     /* the run met an error: see lpn_sim_api.fault */
-  LPN_BAD_PARAM = 2, /* a parameter value gives servers < 1, a negative count, a period < 1, ... */
-  LPN_FULL = 3,      /* a place holds more tokens at the start than its capacity */
-  LPN_LATE = 4,      /* a token pushed for an instant already simulated */
+  LPN_BAD_PARAM = 2, /* a parameter is outside its range, or gives servers < 1, a negative count, a
+                        period < 1, ... */
+  LPN_FULL = 3, /* a place holds more at the start than its capacity: lpn_fault.value is which */
+  LPN_LATE = 4, /* a token pushed for an instant already simulated */
   LPN_BAD_VALUE = 5, /* a token value outside its property's range */
   LPN_BAD_CALL = 6,  /* no such place, or a call in the wrong order */
   LPN_NO_MEMORY = 7,
@@ -86,13 +87,33 @@ typedef struct {
   void* user;
 } lpn_budget;
 
+/* lpn_fault.fault counts from 0 in these (docs/errors.md): const char* codes[] = {LPN_FAULT_CODES}
+ */
+#define LPN_FAULT_CODES                                                                       \
+  "E-overflow", "E-divisor", "E-negative-delay", "E-negative-weight", "E-negative-count",     \
+      "E-negative-interval", "E-too-many", "E-range", "E-lookup", "E-token-index", "E-empty", \
+      "E-assume", "E-takes-nothing", "E-zero-delay", "E-shift"
+
+/* Which formula of the transition; of an arc: its number among the inputs or, for LPN_AT_COUNT and
+   LPN_AT_FIELD, the outputs, and there the emission and the property. */
+enum lpn_site {
+  LPN_AT_WEIGHT = 0,
+  LPN_AT_THRESHOLD = 1,
+  LPN_AT_GUARD = 2,
+  LPN_AT_DELAY = 3,
+  LPN_AT_INTERVAL = 4,
+  LPN_AT_COUNT = 5,
+  LPN_AT_FIELD = 6,
+  LPN_AT_NONE = 7 /* no formula: groups without end, a time behind the last one */
+};
+
 typedef struct {
-  int32_t fault; /* lpn::Fault */
+  int32_t fault; /* of LPN_FAULT_CODES */
   int64_t time;
   uint64_t group;
   uint32_t transition;
-  uint32_t site_kind, site_arc, site_emission, site_field; /* lpn::Site */
-  int64_t value;
+  uint32_t site_kind, site_arc, site_emission, site_field; /* enum lpn_site */
+  int64_t value; /* the one that is wrong, where there is one */
 } lpn_fault;
 
 /* When something commits. */
@@ -135,10 +156,22 @@ typedef struct {
 
 typedef void (*lpn_observer)(void* user, const lpn_commit* commit);
 
+/* Why a transition did not start. */
+enum lpn_wait {
+  LPN_WAIT_NONE = 0, /* it could */
+  LPN_WAIT_TOKEN = 1,
+  LPN_WAIT_CREDIT = 2, /* the place it would fill has no free slot */
+  LPN_WAIT_GUARD = 3,
+  LPN_WAIT_INHIBITED = 4,
+  LPN_WAIT_SERVER = 5,
+  LPN_WAIT_INTERVAL = 6,
+  LPN_WAIT_CLOCK = 7
+};
+
 typedef struct {
   uint64_t commits;
   int64_t busy;
-  int64_t waited[8]; /* by lpn::Wait */
+  int64_t waited[8]; /* by enum lpn_wait */
 } lpn_transition_stats;
 
 typedef struct {
@@ -180,9 +213,12 @@ typedef struct {
 } lpn_path_step;
 
 typedef struct lpn_sim_api {
-  uint32_t abi;     /* LPN_SIM_ABI */
-  uint32_t variant; /* bit 0: keeps token identities for an observer; bit 1: keeps statistics;
-                       bit 2: whole runs can be order-free; bit 3: keeps the critical path */
+  uint32_t abi; /* LPN_SIM_ABI */
+  /* bit 0: keeps token identities for an observer (LPNRT_TRACE); bit 1: keeps statistics
+     (LPNRT_STATS); bit 2: whole runs can be order-free; bit 3: keeps the critical path
+     (LPNRT_PATH). The source of a net (lpn compile -o FILE.cc) becomes a variant with
+     -DLPNRT_...=1, not both of the bits 1 and 3. */
+  uint32_t variant;
   uint32_t params, places, transitions;
   /* NUL-terminated names: the net, parameters, places, transitions, the properties of each place */
   const char* names;
@@ -191,6 +227,7 @@ typedef struct lpn_sim_api {
   const uint32_t* place_flags; /* enum lpn_place_flag */
   /* Per property of each place, in the order of their names: least and greatest value. */
   const int64_t *range_lo, *range_hi;
+  const int64_t *param_lo, *param_hi; /* least and greatest value of each parameter */
 
   /* A new instance; params may be NULL for the defaults. NULL and *status on error. */
   lpn_sim* (*create)(const int64_t* params, int32_t* status);

@@ -83,7 +83,13 @@ class Library {
   // Throws LoadError. The caller vouches for the file, which is code.
   static Library open(const std::string& file) {
     void* const handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) throw LoadError(LPN_BAD_CALL, ::dlerror());
+    if (handle == nullptr) {
+      std::string why = ::dlerror();
+      if (file.find('/') == std::string::npos) {
+        why += "; a name without '/' is looked for among the system's libraries: write ./" + file;
+      }
+      throw LoadError(LPN_BAD_CALL, why);
+    }
     const std::shared_ptr<void> keep(handle, [](void* h) { ::dlclose(h); });
     using Entry = const lpn_sim_api* (*)();
     const auto entry = reinterpret_cast<Entry>(::dlsym(handle, "lpn_sim_entry"));
@@ -189,6 +195,10 @@ struct Token {
 using Result = lpn_result;
 
 namespace detail {
+struct Given {  // by the caller, for a message
+  const Values* values = nullptr;
+  Time time = 0;
+};
 struct Destroy {
   void (*destroy)(lpn_sim*) = nullptr;
   void operator()(lpn_sim* s) const { destroy(s); }
@@ -219,9 +229,19 @@ class Instance {
         throw BudgetError(status, "net '" + library_.name() +
                                       "': its own tokens are more than its budget allows");
       }
-      throw ParamError(status, "net '" + library_.name() +
-                                   "': a parameter is outside its range, or gives servers < 1, a "
-                                   "clock period < 1 or a negative number of tokens or slots");
+      const std::string net = "net '" + library_.name() + "': ";
+      for (std::uint32_t p = 0; p < a.params; ++p) {
+        if (params[p] >= a.param_lo[p] && params[p] <= a.param_hi[p]) continue;
+        throw ParamError(status, net + "parameter '" + library_.params()[p] + "' is " +
+                                     std::to_string(params[p]) + ", outside its range " +
+                                     std::to_string(a.param_lo[p]) + ".." +
+                                     std::to_string(a.param_hi[p]));
+      }
+      throw ParamError(status,
+                       net +
+                           "the parameters give servers < 1, a clock period < 1, or tokens, "
+                           "a capacity or a done count that there cannot be; lpn sim says "
+                           "which");
     }
   }
 
@@ -238,8 +258,11 @@ class Instance {
 
   // `count` tokens at the start, row-major, before the first run. Throws ValueError, CallError.
   void load(Place p, std::uint64_t count, const Values& rows) {
-    if (rows.size() != count * library_.fields(p).size()) wrong_size(p, rows.size());
-    check(api().load(sim_.get(), id(p), count, rows.data()), p, "load");
+    const std::size_t width = library_.fields(p).size();
+    if (width == 0 ? !rows.empty() : rows.size() % width != 0 || rows.size() / width != count) {
+      wrong_size(p, rows.size(), count);
+    }
+    check(api().load(sim_.get(), id(p), count, rows.data()), "load", p, {&rows, 0});
   }
   void load(Place p, const Values& token) { load(p, 1, token); }
 
@@ -249,28 +272,28 @@ class Instance {
   // A token that arrives at `time`. False: the place has no free slot. Throws ValueError,
   // LateError.
   bool try_push(Place p, const Values& values, Time time) {
-    if (values.size() != library_.fields(p).size()) wrong_size(p, values.size());
+    if (values.size() != library_.fields(p).size()) wrong_size(p, values.size(), 1);
     const std::int32_t status = api().push(sim_.get(), id(p), values.data(), time);
     if (status == LPN_NO_ROOM) return false;
-    check(status, p, "push", time);
+    check(status, "push", p, {&values, time});
     return true;
   }
   // The same where there must be room. Throws also RoomError.
   void push(Place p, const Values& values, Time time) {
-    if (!try_push(p, values, time)) check(LPN_NO_ROOM, p, "push", time);
+    if (!try_push(p, values, time)) check(LPN_NO_ROOM, "push", p);
   }
 
   // Free slots; kForever for a place without a capacity.
   std::int64_t room(Place p) const { return api().room(sim_.get(), id(p)); }
   void hold(Place p, std::uint64_t count) {
-    check(api().hold(sim_.get(), id(p), count), p, "hold");
+    check(api().hold(sim_.get(), id(p), count), "hold", p);
   }
   void release(Place p, std::uint64_t count, Time time) {
-    check(api().release(sim_.get(), id(p), count, time), p, "release", time);
+    check(api().release(sim_.get(), id(p), count, time), "release", p, {nullptr, time});
   }
 
   // Before the first run: take() then tells when tokens arrived. Throws CallError.
-  void collect(Place p) { check(api().collect(sim_.get(), id(p)), p, "collect"); }
+  void collect(Place p) { check(api().collect(sim_.get(), id(p)), "collect", p); }
   // The tokens at the front of a place that collects, at most `most`. Throws CallError.
   std::vector<Token> take(Place p, std::uint64_t most = ~std::uint64_t{0}) {
     const std::size_t width = library_.fields(p).size();
@@ -278,7 +301,7 @@ class Instance {
     Values rows(static_cast<std::size_t>(there) * width);
     std::vector<lpn_instant> when(static_cast<std::size_t>(there) + 1);
     std::uint64_t taken = 0;
-    check(api().take(sim_.get(), id(p), there, rows.data(), when.data(), &taken), p, "take");
+    check(api().take(sim_.get(), id(p), there, rows.data(), when.data(), &taken), "take", p);
     std::vector<Token> tokens(static_cast<std::size_t>(taken));
     for (std::size_t k = 0; k < tokens.size(); ++k) {
       const auto row = rows.begin() + static_cast<std::ptrdiff_t>(k * width);
@@ -294,7 +317,7 @@ class Instance {
     const std::size_t before = rows.size();
     rows.resize(before + static_cast<std::size_t>(there) * library_.fields(p).size());
     std::uint64_t taken = 0;
-    check(api().take(sim_.get(), id(p), there, rows.data() + before, nullptr, &taken), p, "take");
+    check(api().take(sim_.get(), id(p), there, rows.data() + before, nullptr, &taken), "take", p);
     return taken;
   }
 
@@ -302,7 +325,7 @@ class Instance {
   // start).
   Result run(Time limit = kForever) {
     Result result{};
-    check(api().run(sim_.get(), limit, &result));
+    check(api().run(sim_.get(), limit, &result), "run");
     return result;
   }
   // Nothing happens before this time unless something is pushed or released.
@@ -319,17 +342,19 @@ class Instance {
   }
 
   // Group by group: see abi.h.
-  void enter(Time time) { check(api().enter(sim_.get(), time), {}, "enter", time); }
-  void commit() { check(api().commit(sim_.get()), {}, "commit"); }
+  void enter(Time time) {
+    check(api().enter(sim_.get(), time), "enter", kNowhere, {nullptr, time});
+  }
+  void commit() { check(api().commit(sim_.get()), "commit"); }
   bool start() {
     std::int32_t more = 0;
-    check(api().start(sim_.get(), &more), {}, "start");
+    check(api().start(sim_.get(), &more), "start");
     return more != 0;
   }
 
   // Every commit, in order; for a library compiled with identities. Throws CallError.
   void observe(lpn_observer observer, void* user) {
-    check(api().set_observer(sim_.get(), observer, user), {}, "observe");
+    check(api().set_observer(sim_.get(), observer, user), "observe");
   }
 
   const lpn_sim_api& api() const { return library_.api(); }
@@ -340,25 +365,30 @@ class Instance {
   std::string about(Place p) const {
     return "net '" + library_.name() + "', place '" + library_.name_of(p) + "': ";
   }
-  [[noreturn]] void wrong_size(Place p, std::size_t size) const {
-    throw ValueError(LPN_BAD_VALUE, about(p) + std::to_string(size) + " values for tokens with " +
+  [[noreturn]] void wrong_size(Place p, std::size_t size, std::uint64_t tokens) const {
+    throw ValueError(LPN_BAD_VALUE, about(p) + std::to_string(size) + " values for " +
+                                        std::to_string(tokens) + " tokens with " +
                                         std::to_string(library_.fields(p).size()) + " properties");
   }
 
-  void check(std::int32_t status, Place p = {}, const char* call = "run", Time time = 0) const {
+  static constexpr Place kNowhere{~std::uint32_t{0}};  // of calls that are about no place
+
+  void check(std::int32_t status, const char* call, Place p = kNowhere,
+             detail::Given given = {}) const {
     if (status == LPN_OK) return;
     const std::string net = "net '" + library_.name() + "': ";
-    const auto none = library_.places().empty();
-    const std::string place = none ? net : about(p);
-    const std::string at = std::to_string(time);
+    const std::string place = p == kNowhere ? net : about(p);
+    lpn_fault f{};
     switch (status) {
       case LPN_FAULT: {
-        lpn_fault f{};
+        static constexpr const char* kCodes[] = {LPN_FAULT_CODES};
+        static constexpr const char* kSites[] = {"weight",   "threshold", "guard", "delay",
+                                                 "interval", "count",     "value", "start"};
         api().fault(sim_.get(), &f);
         throw Fault(net + "transition '" + library_.transitions().at(f.transition) + "' at time " +
-                        std::to_string(f.time) + ": error " + std::to_string(f.fault) +
-                        " of its formulas (value " + std::to_string(f.value) +
-                        "); lpn sim says which one",
+                        std::to_string(f.time) + ": " + kCodes[f.fault] + " in its " +
+                        kSites[f.site_kind] + " (value " + std::to_string(f.value) +
+                        "); lpn sim says it in full",
                     f);
       }
       case LPN_NO_MEMORY: throw std::bad_alloc();
@@ -366,18 +396,43 @@ class Instance {
         throw BudgetError(status, net +
                                       "stopped by its budget, or out of memory; run() tells how "
                                       "far it came");
-      case LPN_FULL:
-        throw RoomError(status, net + "a place starts with more tokens than its capacity");
+      case LPN_FULL: {
+        api().fault(sim_.get(), &f);
+        const auto full = static_cast<Place>(f.value);
+        throw RoomError(status,
+                        about(full) + "starts with " + std::to_string(count(full)) +
+                            " tokens, more than its capacity, or than the slots held of it leave");
+      }
       case LPN_NO_ROOM:
         throw RoomError(status, place + call + ": " + std::to_string(room(p)) +
                                     " free slots; ask room() first, or try_push()");
-      case LPN_LATE:
-        throw LateError(status, place + call + " for time " + at + " comes too late; the net is " +
-                                    "at " + std::to_string(now()));
-      case LPN_BAD_VALUE:
-        throw ValueError(status, place + call + ": a value is outside its property's range");
+      case LPN_LATE: throw LateError(status, place + call + late(given.time));
+      case LPN_BAD_VALUE: throw ValueError(status, place + call + outside(p, *given.values));
       default: throw CallError(status, misuse(call, place, net));
     }
+  }
+  std::string late(Time time) const {
+    const std::string at = std::to_string(time);
+    if (time < 0 || time == kForever) {
+      return ": there is no time " + at + "; times are 0.." + std::to_string(kForever - 1);
+    }
+    if (time > now()) {
+      return " for time " + at + ": the run ended at " + std::to_string(now()) +
+             " with its last done token; set_done(-2) before it lets a host go on";
+    }
+    return " for time " + at + " comes too late; the net is at " + std::to_string(now());
+  }
+  std::string outside(Place p, const Values& rows) const {
+    const std::vector<std::string>& fields = library_.fields(p);
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::size_t f = k % fields.size();
+      const auto [lo, hi] = library_.range(p, f);
+      if (rows[k] >= lo && rows[k] <= hi) continue;
+      return ": token " + std::to_string(k / fields.size()) + ": " + fields[f] + " = " +
+             std::to_string(rows[k]) + " is outside its range " + std::to_string(lo) + ".." +
+             std::to_string(hi);
+    }
+    return ": more than 2^31 tokens at once";
   }
   std::string misuse(const std::string& call, const std::string& place,
                      const std::string& net) const {
@@ -398,7 +453,12 @@ class Instance {
              "the next is " +
              std::to_string(next());
     }
-    if (call == "observe") return net + "observe: compile the net with identities (Variant::trace)";
+    if (call == "observe") {
+      return net +
+             "observe: this library keeps no identities; compile its source (lpn compile -o "
+             "FILE.cc) "
+             "with -DLPNRT_TRACE=1";
+    }
     return net + call + ": enter, then commit and start in turns";
   }
 
@@ -418,8 +478,13 @@ class Instance {
 // instance added first are the ones with lesser ids.
 class Coupled {
  public:
-  // Takes over an instance that has not run.
+  // Takes over an instance that has not run, before the first run. Throws JoinError.
   std::size_t add(Instance instance) {
+    if (begun_ || instance.next() != 0) {
+      throw JoinError(LPN_BAD_CALL, "net '" + instance.library().name() +
+                                        "': an instance is added before its first run, and before "
+                                        "that of the others");
+    }
     instances_.push_back(std::move(instance));
     instances_.back().set_done(-2);  // counted over all instances
     due_.push_back(0);
@@ -474,6 +539,7 @@ class Coupled {
   void set_done(std::int64_t count) { done_ = count; }
 
   // As of an Instance.
+  Time now() const { return std::max<Time>(now_, 0); }
   Time next() const {
     Time least = kForever;
     for (const Instance& i : instances_) least = std::min(least, i.next());
@@ -481,12 +547,16 @@ class Coupled {
   }
 
   // Simulates every instant <= limit. In between, tokens may be pushed into and taken from places
-  // that are no channels. `stalled`: some place that must drain has tokens.
-  // Throws Fault, JoinError (other capacities, tokens at both ends), RoomError.
+  // that are no channels, later than the last instant of any of the nets: now().
+  // `stalled`: some place that must drain has tokens. Throws Fault, JoinError (other capacities,
+  // tokens at both ends), RoomError, LateError, and CallError when an instance was run by itself.
   Result run(Time limit = kForever) {
     if (failed_) std::rethrow_exception(failed_);
     if (!begun_ && limit >= 0) begin();
-    for (std::size_t k = 0; k < instances_.size(); ++k) due_[k] = instances_[k].next();
+    for (std::size_t k = 0; k < instances_.size(); ++k) {
+      due_[k] = instances_[k].next();
+      if (begun_) check_in_step(k);
+    }
     try {
       for (;;) {
         const Time t = least_due();
@@ -507,6 +577,22 @@ class Coupled {
     std::int64_t room;  // of `in`, when last looked at
   };
 
+  // What happens to a net alone would reach the others too late: a joined net has one time.
+  void check_in_step(std::size_t k) const {
+    const Instance& i = instances_[k];
+    const bool alone = now_ < 0 ? i.next() != 0 : i.now() > now_;
+    if (!alone && due_[k] > now_) return;
+    const std::string net = "net '" + i.library().name() + "': ";
+    if (alone) {
+      throw CallError(LPN_BAD_CALL, net +
+                                        "an instance of a coupling was run by itself; run the "
+                                        "coupling, which runs them all");
+    }
+    throw LateError(LPN_LATE, net + "something was pushed or released for time " +
+                                  std::to_string(due_[k]) + ", but the coupling is at " +
+                                  std::to_string(now_));
+  }
+
   void begin() {
     for (Channel& c : channels_) {
       Instance &a = instances_[c.from], &b = instances_[c.to];
@@ -525,7 +611,10 @@ class Coupled {
         throw JoinError(LPN_BAD_CALL, both + "capacities " + std::to_string(theirs) + " and " +
                                           std::to_string(ours) + "; declare the same");
       }
-      a.hold(c.out, static_cast<std::uint64_t>(waiting));
+    }
+    for (const Channel& c : channels_) {  // once nothing can be refused any more
+      if (!instances_[c.from].library().has(c.out, LPN_PLACE_BOUNDED)) continue;
+      instances_[c.from].hold(c.out, instances_[c.to].count(c.in));
     }
     begun_ = true;
   }
@@ -539,6 +628,7 @@ class Coupled {
   // Only instances to which something happens take part in an instant; one that others reach in
   // a later group joins them there.
   void instant(Time t) {
+    now_ = t;
     active_.clear();
     for (std::size_t k = 0; k < instances_.size(); ++k) {
       taking_part_[k] = due_[k] == t;
@@ -588,6 +678,12 @@ class Coupled {
     const std::int64_t room = b.room(c.in), freed = room - (c.room - moved);
     c.room = room;
     if (freed == 0) return;
+    if (freed < 0) {
+      throw CallError(LPN_BAD_CALL, "net '" + b.library().name() + "', place '" +
+                                        b.library().name_of(c.in) +
+                                        "': somebody else took slots of it, and the ends of a "
+                                        "channel are the coupling's alone");
+    }
     join_instant(c.from, t);
     a.release(c.out, static_cast<std::uint64_t>(freed), t);
   }
@@ -638,6 +734,7 @@ class Coupled {
   std::vector<Instance> instances_;
   std::vector<Channel> channels_;
   std::int64_t done_ = -1;
+  Time now_ = -1;  // the last instant of any of them
   bool begun_ = false, over_ = false;
   std::exception_ptr failed_;
   // Of the instant under way: who takes part, in the order of the instances.

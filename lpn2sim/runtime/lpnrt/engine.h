@@ -30,7 +30,8 @@ namespace lpnrt {
 enum : int { kFlowed, kBailed, kStopped, kAlone };  // kAlone: to be run apart from its batch
 
 // Net derives from Engine<Net, N> and provides
-//   void begin()                  credits from capacities, once all initial tokens are there
+//   bool begin()                  credits from capacities, once all initial tokens are there; or
+//                                 too_full() and nothing else
 //   void start(u32 k)             try_k: starts k as often as it is ready and least
 //   void commit(u32 k)            commits all firings of k that are due now
 //   void start_here, commit_here  the same, as part of the caller where the net is small
@@ -191,6 +192,11 @@ struct Engine {
     if (most != 0 && (count > most || (placed_ += count) > most)) throw Stopped{kTokensAtStart};
   }
   u64 placed_ = 0;
+
+  bool too_full(u32 place) {
+    fault.value = place;
+    return false;
+  }
 
   // Whether a token's values keep the ranges of its properties.
   static bool in_range(u32 place, const i64* values) {

@@ -97,6 +97,7 @@ struct Abi {
   }
   static int32_t push(lpn_sim* s, u32 place, const i64* values, i64 time) {
     Net& net = *of(s);
+    if (net.dead) return net.why_dead();
     if (place >= Net::kDeclaredPlaces) return LPN_BAD_CALL;
     if (!net.outside_may_act_at(time)) return LPN_LATE;
     if (!net.in_range(place, values)) return LPN_BAD_VALUE;
@@ -108,6 +109,7 @@ struct Abi {
   }
   static int32_t feed(lpn_sim* s, u32 place, u64 count, const i64* values, const i64* times) {
     Net& net = *of(s);
+    if (net.dead) return net.why_dead();
     if (place >= Net::kDeclaredPlaces || net.credits(place) != nullptr) return LPN_BAD_CALL;
     if (count == 0) return LPN_OK;
     if (times[0] < 0 || times[count - 1] > kLastInstant || net.over ||
@@ -143,6 +145,7 @@ struct Abi {
   }
   static int32_t hold(lpn_sim* s, u32 place, u64 count) {
     Net& net = *of(s);
+    if (net.dead) return net.why_dead();
     u64* const credits = place < Net::kDeclaredPlaces ? net.credits(place) : nullptr;
     if (credits == nullptr) return LPN_BAD_CALL;
     if (count > static_cast<u64>(net.room(place))) return LPN_NO_ROOM;
@@ -163,6 +166,7 @@ struct Abi {
   }
   static int32_t release(lpn_sim* s, u32 place, u64 count, i64 time) {
     Net& net = *of(s);
+    if (net.dead) return net.why_dead();
     if (place >= Net::kDeclaredPlaces || net.credits(place) == nullptr) return LPN_BAD_CALL;
     if (net.held.empty() || count > static_cast<u64>(net.held[place])) return LPN_BAD_CALL;
     if (!net.outside_may_act_at(time)) return LPN_LATE;
@@ -325,6 +329,8 @@ struct Abi {
             Net::kPlaceFlags,
             Net::kRangeLo,
             Net::kRangeHi,
+            Net::kParamLo,
+            Net::kParamHi,
             create,
             destroy,
             load,

@@ -5,12 +5,12 @@
 // something is wrong, 3 the limit was reached.
 #pragma once
 
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
+#include <cstring>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -33,10 +33,56 @@ inline int64_t to_number(const std::string& text, const std::string& what) {
 }
 
 inline std::string read_file(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (!in) throw Refused("cannot read " + path);
+  std::FILE* const in = std::fopen(path.c_str(), "rb");
+  std::string bytes;
+  if (in != nullptr) {
+    char block[1 << 16];
+    for (size_t n; (n = std::fread(block, 1, sizeof block, in)) > 0;) bytes.append(block, n);
+  }
+  const bool failed = in == nullptr || std::ferror(in) != 0;
+  const int why = errno;
+  if (in != nullptr) std::fclose(in);
+  if (failed) throw Refused("cannot read " + path + ": " + std::strerror(why));
   return bytes;
+}
+
+// An answer that got lost is none: a full disk, a closed standard output.
+inline void finish_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw Refused(std::string("standard output: ") + std::strerror(errno));
+}
+
+// Why there is no instance with these parameters.
+inline std::string refusal(const lpn_sim_api& api, const Names& names,
+                           const std::vector<int64_t>& params) {
+  for (uint32_t p = 0; p < api.params; ++p) {
+    if (params[p] >= api.param_lo[p] && params[p] <= api.param_hi[p]) continue;
+    return "parameter '" + names.params[p] + "' of net '" + names.net + "' is " +
+           std::to_string(params[p]) + ", outside its range " + std::to_string(api.param_lo[p]) +
+           ".." + std::to_string(api.param_hi[p]);
+  }
+  return "net '" + names.net +
+         "': the parameters give servers < 1, a clock period < 1, or tokens, a capacity or a done "
+         "count that there cannot be; lpn sim says which";
+}
+
+// What ended a run that has no result.
+inline std::string failure(const lpn_sim_api& api, const Names& names, const lpn_sim* sim,
+                           int32_t status) {
+  static const char* const kCodes[] = {LPN_FAULT_CODES};
+  static const char* const kSites[] = {"weight",   "threshold", "guard", "delay",
+                                       "interval", "count",     "value", "start"};
+  lpn_fault fault{};
+  api.fault(sim, &fault);
+  if (status == LPN_FULL) {
+    const uint32_t place = static_cast<uint32_t>(fault.value);
+    return "place '" + names.places[place] + "' of net '" + names.net + "' starts with " +
+           std::to_string(api.tokens(sim, place, nullptr)) + " tokens, more than its capacity";
+  }
+  return "net '" + names.net + "', transition '" + names.transitions[fault.transition] +
+         "' at time " + std::to_string(fault.time) + ": " + kCodes[fault.fault] + " in its " +
+         kSites[fault.site_kind] + " (value " + std::to_string(fault.value) +
+         "); lpn sim says it in full";
 }
 
 inline void load_marking(const std::string& path, const lpn_sim_api& api, const Names& names,
@@ -58,6 +104,7 @@ inline int run(int argc, char** argv) {
   const lpn_sim_api& api = *lpn_sim_entry();
   const Names names(api);
   std::vector<int64_t> params(api.param_defaults, api.param_defaults + api.params);
+  std::vector<bool> given(api.params);
   std::string marking;
   int64_t limit = INT64_MAX;
   lpn_budget budget{};
@@ -70,8 +117,12 @@ inline int run(int argc, char** argv) {
           "MARKING: a file of `lpn marking`. Parameters:\n",
           argv[0], names.net.c_str());
       for (uint32_t p = 0; p < api.params; ++p) {
-        std::printf("  %s=%" PRId64 "\n", names.params[p].c_str(), params[p]);
+        std::printf("  %s=%" PRId64, names.params[p].c_str(), params[p]);
+        if (api.param_lo[p] != INT64_MIN || api.param_hi[p] != INT64_MAX)
+          std::printf("  (%" PRId64 "..%" PRId64 ")", api.param_lo[p], api.param_hi[p]);
+        std::printf("\n");
       }
+      finish_output();
       return 0;
     }
     if (word == "-p" || word == "--param" || word == "--limit" || word == "--max-memory" ||
@@ -98,6 +149,8 @@ inline int run(int argc, char** argv) {
       if (equals == std::string::npos || p == api.params) {
         throw Refused("'" + value + "' is not name=value of a parameter; --help lists them");
       }
+      if (given[p]) throw Refused(word + " " + names.params[p] + " is given twice; give one value");
+      given[p] = true;
       params[p] = to_number(value.substr(equals + 1), "parameter " + names.params[p]);
     } else if (marking.empty() && !word.empty() && word[0] != '-') {
       marking = word;
@@ -116,8 +169,7 @@ inline int run(int argc, char** argv) {
   if (sim.sim == nullptr) {
     throw Refused(status == LPN_OVER ? "the tokens of the start need more than --max-... allow"
                   : status == LPN_NO_MEMORY ? "out of memory"
-                                            : "a parameter gives servers < 1, a negative number of "
-                                              "tokens or capacity, or a clock period < 1");
+                                            : refusal(api, names, params));
   }
   if (!marking.empty()) load_marking(marking, api, names, sim.sim);
   const double load_seconds = since(begin);
@@ -126,16 +178,8 @@ inline int run(int argc, char** argv) {
   lpn_result result{};
   status = api.run(sim.sim, limit, &result);
   const double seconds = since(start);
-  if (status == LPN_FULL) throw Refused("a place starts with more tokens than its capacity");
   if (status == LPN_NO_MEMORY) throw Refused("out of memory");
-  if (status != LPN_OK) {
-    lpn_fault fault{};
-    api.fault(sim.sim, &fault);
-    throw Refused("transition '" + names.transitions[fault.transition] + "' at time " +
-                  std::to_string(fault.time) + ": error " + std::to_string(fault.fault) +
-                  " of its formulas (value " + std::to_string(fault.value) +
-                  "); lpn sim says which one");
-  }
+  if (status != LPN_OK) throw Refused(failure(api, names, sim.sim, status));
   static const char* const kEndings[] = {"quiet", "done", "limit", "budget"};
   std::printf("{\"net\": \"%s\", \"latency\": ", names.net.c_str());
   if (result.has_latency)
@@ -160,6 +204,7 @@ inline int run(int argc, char** argv) {
     std::printf("}");
   }
   std::printf("}\n");
+  finish_output();
   if (result.stalled) return 1;
   return result.ending == LPN_LIMIT || result.ending == LPN_STOPPED ? 3 : 0;
 }

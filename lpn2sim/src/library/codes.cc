@@ -4,7 +4,10 @@
 
 #include "lpnrt/codes.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <string_view>
 
 #include "lpn/net/facts.h"
 #include "lpn/run/run.h"
@@ -55,7 +58,18 @@ constexpr bool all_same() {
   }
 }
 
+constexpr bool fault_codes_are_told() {
+  constexpr std::string_view mine[] = {
+#define LPN_FAULT(enumerator, code, text) code,
+#include "lpn/base/fault.def"
+#undef LPN_FAULT
+  };
+  constexpr std::string_view theirs[] = {LPN_FAULT_CODES};
+  return std::equal(std::begin(mine), std::end(mine), std::begin(theirs), std::end(theirs));
+}
+
 static_assert(all_same<Fault>());
+static_assert(fault_codes_are_told());
 static_assert(all_same<Wait>());
 static_assert(same(static_cast<Wait>(kWaits)) == Same::kNoSuchCode);
 static_assert(kMaxTokens == lpnrt::kMaxTokens);
@@ -66,7 +80,11 @@ static_assert(static_cast<int>(Ending::kStopped) == LPN_STOPPED);
 static_assert(kLastInstant == lpnrt::kLastInstant);
 static_assert(kDefaultGroupLimit == lpnrt::kGroupLimit);
 // lpnrt::Engine writes it as a number, for a fault of no formula.
-static_assert(static_cast<int>(SiteKind::kNone) == 7);
+static_assert(static_cast<int>(SiteKind::kNone) == LPN_AT_NONE && LPN_AT_NONE == 7);
+static_assert(static_cast<int>(SiteKind::kDelay) == LPN_AT_DELAY);
+static_assert(static_cast<int>(SiteKind::kField) == LPN_AT_FIELD);
+static_assert(static_cast<int>(Wait::kClock) == LPN_WAIT_CLOCK);
+static_assert(static_cast<int>(Wait::kGuard) == LPN_WAIT_GUARD);
 
 }  // namespace
 }  // namespace lpn::sim

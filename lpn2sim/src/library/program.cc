@@ -76,7 +76,13 @@ double write_program(const Net& net, const std::string& what, const fs::path& fi
   const std::string flags =
       common_flags(options) + (library ? " -shared -fPIC -fvisibility=hidden" : " -DLPN_SIM_MAIN");
   // Under a new name first: the old file may be mapped by a running process.
-  const Fresh fresh(fs::absolute(file.string() + fmt::format(".{}", ::getpid())));
+  const fs::path target = fs::weakly_canonical(fs::absolute(file));  // a link goes on to lead there
+  if (fs::exists(target) && !fs::is_regular_file(target)) {
+    throw Error("E-input", fmt::format("cannot write {}: a {} takes the place of what is there, "
+                                       "and that is no regular file",
+                                       file.string(), library ? "library" : "program"));
+  }
+  const Fresh fresh(target.string() + fmt::format(".{}", ::getpid()));
   try {
     work.write("net.cc", source);
   } catch (const std::system_error& error) {
@@ -92,7 +98,7 @@ double write_program(const Net& net, const std::string& what, const fs::path& fi
                                          "is it a C++ compiler? Set LPN_CXX to one",
                                          compiler, what));
   }
-  fs::rename(fresh.path(), file);
+  fs::rename(fresh.path(), target);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

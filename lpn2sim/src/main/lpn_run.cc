@@ -7,10 +7,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <new>
@@ -84,6 +87,10 @@ void take_option(Request& request, const std::string& word, const std::string& v
   } else {
     const std::size_t equals = value.find('=');
     if (equals == std::string::npos) throw usage(fmt::format("'{}' is not name=value", value));
+    for (const auto& [name, given] : request.params) {
+      if (name == value.substr(0, equals))
+        throw usage(fmt::format("{} {} is given twice; give one value", word, name));
+    }
     request.params.emplace_back(value.substr(0, equals),
                                 to_number(value.substr(equals + 1), value.substr(0, equals)));
   }
@@ -181,10 +188,29 @@ lpn::sim::Library build(const lpn::Net& net) {
   }
 }
 
-std::string read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) throw lpn::Error("E-input", "cannot read " + path);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+// What `make` makes of the bytes of a file, whose name its errors begin with.
+template <typename Make>
+auto read(const std::string& path, const Make& make) {
+  std::string bytes;
+  try {
+    std::ifstream in;
+    in.exceptions(std::ios::failbit | std::ios::badbit);
+    in.open(path, std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+  } catch (const std::ios_base::failure&) {  // of a folder only reading fails
+    throw lpn::Error("E-input", fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  }
+  try {
+    return make(bytes);
+  } catch (const lpn::Error& error) {
+    throw lpn::Error(error.code(), fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+// An answer that got lost is none: a full disk, a closed standard output.
+void finish_output() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return;
+  throw lpn::Error("E-input", fmt::format("stdout: {}", std::strerror(errno)));
 }
 
 // How long the call took, in seconds.
@@ -216,12 +242,14 @@ int simulate(const Request& request) {
   lpn::Net net;
   lpn::ParamValues params;
   const double parse_seconds = timed([&] {
-    net = lpn::parse_net(read(request.net));
+    net = read(request.net, [](const std::string& text) { return lpn::parse_net(text); });
     params = lpn::bind_params(net, request.params);
   });
   lpn::Marking marking(net);
   const double marking_seconds = timed([&] {
-    if (!request.marking.empty()) marking = lpn::load_marking(net, read(request.marking));
+    if (request.marking.empty()) return;
+    marking = read(request.marking,
+                   [&](const std::string& bytes) { return lpn::load_marking(net, bytes); });
   });
   lpn::RunResult result;
   double load_seconds = 0, seconds = 0;
@@ -264,6 +292,7 @@ int simulate(const Request& request) {
               : std::string(),
       result.commits, result.done_tokens, result.last_commit, result.stalled,
       blocked_list(net, result), parse_seconds, marking_seconds, load_seconds, seconds);
+  finish_output();
   if (result.stalled) return 1;
   return stopped || result.ending == lpn::Ending::kLimit ? 3 : 0;
 }
@@ -286,14 +315,15 @@ int answer(const Request& request) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (int k = 1; k < argc; ++k) {
-    if (std::string(argv[k]) == "-h" || std::string(argv[k]) == "--help") {
-      fmt::print("{}", kUsage);
-      return 0;
-    }
-  }
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error, as a full disk is
   try {
+    for (int k = 1; k < argc; ++k) {
+      if (std::string(argv[k]) == "-h" || std::string(argv[k]) == "--help") {
+        fmt::print("{}", kUsage);
+        finish_output();
+        return 0;
+      }
+    }
     const Request request = parse(argc, argv);
     if (!request.isolate) return answer(request);
     return lpn::sim::isolated(request.most, [&] { return answer(request); });

@@ -45,7 +45,13 @@ void EventMembers::constants() {
   for (const Transition& t : net_.transitions) {
     for (const OutputArc& arc : t.outputs) fed[static_cast<size_t>(arc.place)] = true;
   }
-  for (const Param& p : net_.params) defaults += literal(p.value) + ", ";
+  string param_lo, param_hi;
+  for (const Param& p : net_.params) {
+    const Range range = p.range.value_or(Range{});
+    defaults += literal(p.value) + ", ";
+    param_lo += literal(range.lo) + ", ";
+    param_hi += literal(range.hi) + ", ";
+  }
   for (size_t k = 0; k < declared_.places.size(); ++k) {
     const Place& p = declared_.places[k];
     fields += fmt::format("{}, ", net_[p.type].fields.size());
@@ -63,6 +69,7 @@ void EventMembers::constants() {
   }
   // A last 0 keeps the arrays legal when there is nothing to list.
   line("static constexpr i64 kParamDefaults[] = {{{}0}};", defaults);
+  line("static constexpr i64 kParamLo[] = {{{}0}}, kParamHi[] = {{{}0}};", param_lo, param_hi);
   line("static constexpr u32 kPlaceFields[] = {{{}0}};", fields);
   line("static constexpr u32 kPlaceFlags[] = {{{}0}};", flags);
   line("static constexpr u32 kCreditOf[] = {{{}kNoCredit}};", credit);
@@ -198,9 +205,12 @@ void EventMembers::configure() {
     if (!net_.places[c].credit_of) continue;
     const auto p = static_cast<size_t>(*net_.places[c].credit_of);
     // Slots that the outside took before are what is missing from zero credits.
-    line("{{ const u64 used = @f{} - @f{}; if (static_cast<u64>(@cap{}) < used) return false;", p,
-         c, p);
-    line("@f{} = static_cast<u64>(@cap{}) - used; }}", c, p);
+    line("if (static_cast<u64>(@cap{0}) < @f{0} - @f{1}) return too_full({0});", p, c);
+  }
+  for (size_t c = 0; c < net_.places.size(); ++c) {
+    if (!net_.places[c].credit_of) continue;
+    const auto p = static_cast<size_t>(*net_.places[c].credit_of);
+    line("@f{1} = static_cast<u64>(@cap{0}) - (@f{0} - @f{1});", p, c);
   }
   for (size_t p = 0; p < declared_.places.size(); ++p) {
     line("LPNRT_IF_STATS(place_meters[{0}].peak = @f{0};)", p);

@@ -110,7 +110,7 @@ void run_flow(bool fast, std::uint64_t portion, bool assumes, Writer& out) {
   out.line("}} catch (const Stopped& s) {{");
   out.line(
       "if (settling || s.why != kOutOfMemory) {{ stop = s.why; commits = run == nullptr ? 0 : "
-      "run->made;");
+      "run->made; done_tokens = run == nullptr ? 0 : run->done_so_far();");
   out.line("now = run == nullptr ? -1 : run->complete; last_commit = lpnrt::max(now, i64{{0}});");
   out.line("return kStopped; }}");
   if (assumes) out.line("}} catch (const Misjudged&) {{ mistaken = true;");

@@ -201,7 +201,15 @@ void FlowEnd::name_causes() {
 }
 
 void FlowEnd::report_so_far() {
-  line("void report_so_far() {{ i64 at = Instant::ticks(horizon);");
+  // As the firings of run->made, some of which may end later.
+  line("u64 done_so_far() const {{ u64 n = 0;");
+  for (size_t p = 0; p < net_.places.size(); ++p) {
+    if (net_.places[p].done) line("n += @run_produced{};", p);
+  }
+  if (facts_.mixed()) line("n += ev->done_tokens;");
+  line("return n; }}");
+  line(
+      "void report_so_far() {{ i64 at = Instant::ticks(horizon); net.done_tokens = done_so_far();");
   line("if (horizon == 0) {{ at = kForever;");
   each(net_.transitions.size(), members_, [this](size_t k) {
     if (!facts_.event(k)) line("at = lpnrt::min(at, Instant::ticks(@run_end{}));", k);

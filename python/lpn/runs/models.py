@@ -9,7 +9,7 @@ from typing import Any
 from ..authoring.marking import Marking
 from ..authoring.net import Net
 from ..errors import Error, listed, mistake, near, without_place
-from ..json_file import read_json
+from ..json_file import parse_json, unpacked_of
 from ..spaces.space import InputSpace
 from ..toml_file import read_toml
 from ..traffic import Traffic
@@ -246,13 +246,15 @@ def _check_bounds(model, function, bounds):
 def read_marking(path: str | os.PathLike[str], net: Net) -> Marking:
     """A marking file (LPNM or JSON) for a net."""
     try:
-        with open(path, "rb") as file:
-            head = file.read(4)
+        with open(path, "rb") as file:  # once: it may be a pipe
+            if file.peek(4)[:4] == b"LPNM":
+                return Marking.parse(net, file.read())
+            text = unpacked_of(file, path)
+    except ValueError as error:
+        raise without_place("E-input", str(error)) from None
     except OSError as error:
         raise without_place("E-input", f"cannot read {path}: {error.strerror}") from None
-    if head == b"LPNM":
-        return Marking.load(net, path)
-    data = read_json(path, what="neither a marking file (LPNM) nor JSON")
+    data = parse_json(text, f"{os.fspath(path)} is neither a marking file (LPNM) nor JSON")
     marking = Marking(net)
     if not isinstance(data, dict):
         raise mistake("E-input", f"{path} must be {{place: count or [tokens]}}")
@@ -336,13 +338,17 @@ def load(spec: str | os.PathLike[str]) -> Model:
         return _configured(spec)
     if spec.endswith(".lpn"):
         try:
-            with open(spec, encoding="utf-8") as file:
+            with open(spec, encoding="utf-8", newline="") as file:  # the bytes that lpn-run reads
                 text = file.read()
         except OSError as error:
             raise mistake("E-model", f"cannot read {spec}: {error.strerror}") from None
         except UnicodeDecodeError:
             raise mistake("E-text", f"{spec} is not a text file") from None
-        return Model(os.path.splitext(os.path.basename(spec))[0], Net.parse(text))
+        try:
+            parsed = Net.parse(text)
+        except Error as error:
+            raise without_place(error.code, f"{spec}: {error}") from None
+        return Model(os.path.splitext(os.path.basename(spec))[0], parsed)
     path, function = spec, None
     if ".py:" in spec:
         path, function = spec.rsplit(":", 1)
