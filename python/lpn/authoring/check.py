@@ -66,7 +66,7 @@ def plain(value, what):
 
 
 class Spelled:
-    """What takes attributes of anybody's, but none in place of its own by a slip of the pen."""
+    """Attributes may be set freely, but for what is nearly the name of a property, or a method's."""
 
     def __setattr__(self, name, value):
         if not name.startswith("_"):

@@ -150,9 +150,8 @@ def round_robin(
             take = place.take(guard=comes(k)) if n > 1 else place
             a.grant(f"{name}.{title}{k}", k, {"turn": take}, turn(k))
 
-    if (
-        skip_empty
-    ):  # the earlier transition goes first: from the turn on, then from the first input on
+    if skip_empty:
+        # The earlier transition goes first: inputs from the turn on, then those before it.
         grants("grant", range(n), lambda k: lambda turn: turn.next <= k)
         grants("wrap", range(n - 1), lambda k: lambda turn: turn.next > k)
     else:
