@@ -7,7 +7,8 @@ The traces are those of ../shared/truth/dram/controller.jsonl.xz, by the beginni
 FOLDER is a checkout of DRAMsim3, which is built here with -O3; without it only our rate is printed.
 Both run in turns, each five times, on one core; what counts is the least processor time of the
 simulation alone. --channels: firings a second of nets of 1 to 16 channels, one trace over all, 15
-times in turns; of four banks each, or of the 32 that the part has.
+times in turns; of four banks each, or of the 32 that the part has. --port: accesses a second behind a
+memory port, with those of one block joined, and each by itself.
 Compiling each controller takes a minute or so the first time.
 """
 
@@ -21,9 +22,12 @@ import time
 from pathlib import Path
 
 from _measure import ROOT, SEED, SHARED, machine
-from lpn.runs import prepare
+from lpn import lib
+from lpn.runs import Model, prepare
 
 import lpn
+from models.dram import parts
+from models.dram.controller.tokens import TICKS
 from models.dram.trace import Trace, controllers
 
 sys.path.insert(0, str(ROOT / "testbenches" / "accuracy" / "dram"))
@@ -127,16 +131,53 @@ def channels(all_banks):
     print(f"fastest / slowest: {max(rates.values()) / min(rates.values()):.2f}x")
 
 
+def ports():
+    """Random reads and writes of 64 bytes, ever less dense, behind a port of two controllers, in turns."""
+    n, readies = 20_000, {}
+    with tempfile.TemporaryDirectory() as folder:
+        for joins in (True, False):
+            part = Path(folder) / f"{joins}.toml"
+            part.write_text(
+                f'base = "controllers/ddr4"\n[controller]\njoin = {str(joins).lower()}\n'
+            )
+            net = lpn.Net("port")
+            port = lib.memory_port(net, "memory")
+            asks = net.place("asks", lib.Access, start=True)
+            net.transition("ask", take={"t": asks}, put=[port.requests.forward("t")])
+            done = net.place("done", lib.Access, done=True, sink=True)
+            net.transition("end", take={"t": port.responses}, put=[done.forward("t")])
+            parts.dram(net, "dram", port, str(part))
+            for cycles in (2, 10, 40):
+                draw, work = random.Random(SEED), lpn.Marking(net)
+                rows = [
+                    (64 * draw.randrange(2**22), 64, draw.random() < 0.3, k) for k in range(n)
+                ]
+                work.add_rows("asks", rows, at=[TICKS * cycles * k for k in range(n)])
+                work.done_count = n
+                readies[cycles, joins] = prepare(Model("port", net), work, engine="compiled")
+        print("cycles from access to access, accesses/s, each by itself, ratio")
+        for cycles in (2, 10, 40):
+            found = {True: [], False: []}
+            for _ in range(REPEAT):
+                for joins, runs in found.items():
+                    runs.append(least(readies[cycles, joins])[0])
+            joined, apart = (n / min(found[joins]) for joins in (True, False))
+            print(f"{cycles}, {joined:,.0f}, {apart:,.0f}, {joined / apart:.2f}x", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("names", nargs="*", metavar="TRACE")
     parser.add_argument("--simulator", metavar="FOLDER", help="a checkout of DRAMsim3")
     parser.add_argument("--channels", action="store_true")
     parser.add_argument("--all-banks", action="store_true", help="with --channels")
+    parser.add_argument("--port", action="store_true")
     given = parser.parse_args()
     print("  ".join(f"{key}: {value}" for key, value in machine().items()))
     if given.channels:
         channels(given.all_banks)
+    elif given.port:
+        ports()
     else:
         compare(given.names or [""], given.simulator)
 
