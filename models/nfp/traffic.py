@@ -16,7 +16,7 @@ __all__ = ["Trace", "Traffic", "chained", "follow", "load_capture", "memory_of",
 
 _CUT = 2**32 - 1
 _MOST_BYTES = (1 << 14) - 1  # of a packet: programs read 14 bits
-_MOST_GAP = 2**40 - 1  # ticks, about a minute; the NIC is idle long before
+_MOST_GAP = 2**40 - 1  # ticks between packets, as the net's tokens have them; about a minute
 _NS = 1_000_000_000
 
 
@@ -183,7 +183,13 @@ class Trace(Mix):
                     f"'{capture.path}', packet {n + 1} is earlier than the one before it; say how "
                     "fast packets come with --rate"
                 )
-            gaps.append(min(round((time - before) * per_ns), _MOST_GAP))
+            gaps.append(round((time - before) * per_ns))
+            if gaps[-1] > _MOST_GAP:
+                raise _error(
+                    f"'{capture.path}', packet {n + 1} comes {(time - before) / _NS:.0f} s after the one "
+                    f"before it, and {_MOST_GAP / per_ns / _NS:.0f} s are the most; cut the capture "
+                    "there, or say how fast packets come with --rate"
+                )
             before = time
         return gaps
 

@@ -159,11 +159,15 @@ def test_a_trace_keeps_order_and_times(tmp_path):
     assert slow > fast and len(measured.latency_by_path) == 2
 
 
-def test_times_that_go_back_and_times_that_stand_still(tmp_path):
+def test_times_that_cannot_be_simulated(tmp_path):
     program = front.load(DEMO / "portcount.asm")
     data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
     path = tmp_path / "a.pcap"
-    for times, words in (((5, 4), "packet 2 is earlier"), ((5, 5), "packets have the same time")):
+    for times, words in (
+        ((5, 4), "packet 2 is earlier"),
+        ((5, 5), "packets have the same time"),
+        ((5, 75), "packet 2 comes 70 s after the one before it, and 69 s are the most"),
+    ):
         made = data + b"".join(struct.pack("<4I", t, 0, 60, 60) + bytes(60) for t in times)
         path.write_bytes(made)
         captured = traffic.load_capture(path)
