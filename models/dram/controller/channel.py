@@ -93,7 +93,6 @@ class Channel(Scheduler, Commands, Banks, Movers):
         names = ("pending", "finished", "answering")
         self.pending, self.finished, self.answering = (self.place(x, Pending) for x in names)
         self.joined = self.place("joined", Joined, drain=True)
-        self.joining = self.place("joining", Number)
         self.sharing = self.place("sharing", Shared)
         self._scheduler()
         for number, where in enumerate(s.banks):
@@ -143,7 +142,7 @@ class Channel(Scheduler, Commands, Banks, Movers):
             "answer_joined",
             take={"a": self.answering, "j": self.joined.take(lambda j: j.count, need=1)},
             put=[
-                self.joining.emit(id=answered),
+                self.returning.emit(id=answered),
                 self.joined.emit(
                     count=lambda j: j.count - 1, what=remains("what"), id=remains("id")
                 ),
@@ -181,13 +180,6 @@ class Channel(Scheduler, Commands, Banks, Movers):
         self.step(
             "data",
             take={"r": self.returning},
-            put=[self.done.forward("r")],
-            delay=TICKS * latency,
-            servers=latency,
-        )
-        self.step(
-            "data_of_joined",
-            take={"r": self.joining},
             put=[self.done.forward("r")],
             delay=TICKS * latency,
         )
