@@ -22,16 +22,16 @@ import time
 from pathlib import Path
 
 from _measure import ROOT, SEED, SHARED, machine
-from lpn import lib
 from lpn.runs import Model, prepare
 
 import lpn
-from models.dram import parts
 from models.dram.controller.tokens import TICKS
 from models.dram.trace import Trace, controllers
 
-sys.path.insert(0, str(ROOT / "testbenches" / "accuracy" / "dram"))
+for folder in ("testbenches/accuracy/dram", "models/dram/test"):
+    sys.path.insert(0, str(ROOT / folder))
 
+from lone_port import lone_port  # noqa: E402
 from simulator import Simulator  # noqa: E402
 
 MODEL = lpn.load("dram")
@@ -140,13 +140,7 @@ def ports():
             part.write_text(
                 f'base = "controllers/ddr4"\n[controller]\njoin = {str(joins).lower()}\n'
             )
-            net = lpn.Net("port")
-            port = lib.memory_port(net, "memory")
-            asks = net.place("asks", lib.Access, start=True)
-            net.transition("ask", take={"t": asks}, put=[port.requests.forward("t")])
-            done = net.place("done", lib.Access, done=True, sink=True)
-            net.transition("end", take={"t": port.responses}, put=[done.forward("t")])
-            parts.dram(net, "dram", port, str(part))
+            net = lone_port(str(part))
             for cycles in (2, 10, 40):
                 draw, work = random.Random(SEED), lpn.Marking(net)
                 rows = [

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "lpnrt/abi.h"
+#include "lpnrt/words.h"
 
 namespace lpn::embed {
 
@@ -237,11 +238,7 @@ class Instance {
                                      std::to_string(a.param_lo[p]) + ".." +
                                      std::to_string(a.param_hi[p]));
       }
-      throw ParamError(status,
-                       net +
-                           "the parameters give servers < 1, a clock period < 1, or tokens, "
-                           "a capacity or a done count that there cannot be; lpn sim says "
-                           "which");
+      throw ParamError(status, net + lpnrt::kBadParams);
     }
   }
 
@@ -381,14 +378,9 @@ class Instance {
     lpn_fault f{};
     switch (status) {
       case LPN_FAULT: {
-        static constexpr const char* kCodes[] = {LPN_FAULT_CODES};
-        static constexpr const char* kSites[] = {"weight",   "threshold", "guard", "delay",
-                                                 "interval", "count",     "value", "start"};
         api().fault(sim_.get(), &f);
         throw Fault(net + "transition '" + library_.transitions().at(f.transition) + "' at time " +
-                        std::to_string(f.time) + ": " + kCodes[f.fault] + " in its " +
-                        kSites[f.site_kind] + " (value " + std::to_string(f.value) +
-                        "); lpn sim says it in full",
+                        std::to_string(f.time) + ": " + lpnrt::fault_words(f),
                     f);
       }
       case LPN_NO_MEMORY: throw std::bad_alloc();

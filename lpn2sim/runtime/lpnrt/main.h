@@ -17,6 +17,7 @@
 
 #include "lpnrt/abi.h"
 #include "lpnrt/marking_file.h"
+#include "lpnrt/words.h"
 
 extern "C" const lpn_sim_api* lpn_sim_entry(void);
 
@@ -61,17 +62,12 @@ inline std::string refusal(const lpn_sim_api& api, const Names& names,
            std::to_string(params[p]) + ", outside its range " + std::to_string(api.param_lo[p]) +
            ".." + std::to_string(api.param_hi[p]);
   }
-  return "net '" + names.net +
-         "': the parameters give servers < 1, a clock period < 1, or tokens, a capacity or a done "
-         "count that there cannot be; lpn sim says which";
+  return "net '" + names.net + "': " + kBadParams;
 }
 
 // What ended a run that has no result.
 inline std::string failure(const lpn_sim_api& api, const Names& names, const lpn_sim* sim,
                            int32_t status) {
-  static const char* const kCodes[] = {LPN_FAULT_CODES};
-  static const char* const kSites[] = {"weight",   "threshold", "guard", "delay",
-                                       "interval", "count",     "value", "start"};
   lpn_fault fault{};
   api.fault(sim, &fault);
   if (status == LPN_FULL) {
@@ -80,9 +76,7 @@ inline std::string failure(const lpn_sim_api& api, const Names& names, const lpn
            std::to_string(api.tokens(sim, place, nullptr)) + " tokens, more than its capacity";
   }
   return "net '" + names.net + "', transition '" + names.transitions[fault.transition] +
-         "' at time " + std::to_string(fault.time) + ": " + kCodes[fault.fault] + " in its " +
-         kSites[fault.site_kind] + " (value " + std::to_string(fault.value) +
-         "); lpn sim says it in full";
+         "' at time " + std::to_string(fault.time) + ": " + fault_words(fault);
 }
 
 inline void load_marking(const std::string& path, const lpn_sim_api& api, const Names& names,

@@ -151,11 +151,9 @@ void EventStarts::define(const Formula& f) {
   terms_.define(f, [this](ExprId id, const string& cpp, bool kept) {
     const string name = fmt::format("e{}", terms_.names().size());
     if (kept) {
-      line(
-          "Kept kept_{0}; const auto {0} = [&](u64 {1}) {{ return kept_{0}.known ? kept_{0}.value "
-          ": "
-          "kept_{0}.is({2}); }};",
-          name, SharedTerms::kSite, cpp);
+      line("Kept kept_{0};", name);
+      line("const auto {0} = [&](u64 {1}) {{", name, SharedTerms::kSite);
+      line("return kept_{0}.known ? kept_{0}.value : kept_{0}.is({1}); }};", name, cpp);
       return name;
     }
     line("[[maybe_unused]] const {} {} = {};", net_.exprs[id].type == Type::kBool ? "bool" : "i64",

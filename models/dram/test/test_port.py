@@ -4,12 +4,11 @@ import random
 
 import lpn
 import pytest
-from lpn import lib
+from lone_port import lone_port
 from lpn.runs import Model, prepare
 
 dram = lpn.load("dram").module
 
-from models.dram import parts  # noqa: E402
 from models.dram.trace import Trace, controllers  # noqa: E402
 
 SMALL = """base = "controllers/ddr4"
@@ -23,13 +22,7 @@ address = [["column", 3], ["channel", 1], ["bank_group", 1], ["bank", 0], ["rank
 
 def by_port(part, rows, engine, quarter=1, outstanding=64):
     """The cycle in which each of rows, (cycle, writes, block), is answered."""
-    net = lpn.Net("port")
-    port = lib.memory_port(net, "memory")
-    asks = net.place("asks", lib.Access, start=True)
-    net.transition("ask", take={"t": asks}, put=[port.requests.forward("t")])
-    done = net.place("done", lib.Access, done=True, sink=True)
-    net.transition("end", take={"t": port.responses}, put=[done.forward("t")])
-    parts.dram(net, "dram", port, part, quarter=quarter, outstanding=outstanding)
+    net = lone_port(part, quarter=quarter, outstanding=outstanding)
     marking = lpn.Marking(net)
     size = Trace("size", part, [], [], []).standard.controller["request_bytes"]
     accesses = [(size * block, size, int(writes), k) for k, (_, writes, block) in enumerate(rows)]
@@ -129,14 +122,8 @@ def test_channels_of_a_file_and_both_engines(tmp_path):
 
 def test_an_access_of_several_blocks():
     """Two reads of four blocks, one of them not aligned: the answer comes with the last piece."""
-    net = lpn.Net("port")
-    port = lib.memory_port(net, "memory")
-    done = net.place("done", lib.Access, done=True, sink=True)
-    net.transition("end", take={"t": port.responses}, put=[done.forward("t")])
+    net = lone_port("ddr4")
     rows = [(0, 256, 0), (4096 + 32, 200, 0)]
-    asks = net.place("asks", lib.Access, start=True)
-    net.transition("ask", take={"t": asks}, put=[port.requests.forward("t")])
-    parts.dram(net, "dram", port, "ddr4")
     marking = lpn.Marking(net)
     marking.add_rows("asks", [(a, n, w, k) for k, (a, n, w) in enumerate(rows)])
     marking.done_count = 2
