@@ -716,11 +716,12 @@ end
   api.destroy(sim);
 }
 
-TEST_CASE("defaults of parameters do not reach the artefact") {
-  Net net = parse_net("lpn 1\nnet p\nparam n = 5 in 2..9\nend\n");
-  CHECK(without_defaults(net).params[0].value == 2);
+TEST_CASE("defaults of parameters and a frequency do not reach the artefact") {
+  Net net = parse_net("lpn 1\nnet p\nfrequency 1000\nparam n = 5 in 2..9\nend\n");
+  CHECK(!to_share(net).frequency);
+  CHECK(to_share(net).params[0].value == 2);
   net.params[0].range.reset();
-  CHECK(without_defaults(net).params[0].value == 0);
+  CHECK(to_share(net).params[0].value == 0);
 }
 
 }  // namespace

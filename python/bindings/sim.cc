@@ -121,7 +121,7 @@ void bind_sim(py::module_& parent) {
           [](const Net& net, bool trace, bool stats, bool path, const py::object& stop) {
             return compiling(stop, [&](const sim::CompileOptions& options) {
               // A Simulator is always given every value.
-              return sim::Library::build(sim::without_defaults(net), {trace, stats, path}, options);
+              return sim::Library::build(sim::to_share(net), {trace, stats, path}, options);
             });
           },
           py::arg("net"), py::kw_only(), py::arg("trace") = false, py::arg("stats") = false,

@@ -535,3 +535,39 @@ def test_a_frequency_is_for_people():
         assert error.value.code == "E-frequency"
     net.frequency = None
     assert net.frequency is None
+
+
+def test_an_instance_has_the_ticks_of_the_net_around_it():
+    class Item(lpn.Token):
+        x: lpn.Int[0, 9]
+
+    def chain(name, hz, *parts):
+        """A net of that frequency around parts (prefix, part, clock)."""
+        net = lpn.Net(name)
+        net.frequency = hz
+        places = [net.place(f"p{k}", Item, start=k == 0) for k in range(len(parts) + 2)]
+        net.transition("t", take={"r": places[0]}, put=[places[1].forward("r")], delay=10)
+        for k, (prefix, part, clock) in enumerate(parts, 1):
+            ends = {"p0": places[k], list(part.places)[-1]: places[k + 1]}
+            net.instance(part, prefix, connect=ends, clock=clock)
+        return net
+
+    slow, odd = chain("slow", 250e6), chain("odd", 333_333_333)
+    with pytest.raises(lpn.Error, match="1000000000 ticks.*but 250000000.*'c'.*write clock=4"):
+        chain("fast", 1e9, ("c", slow, None))
+    with pytest.raises(lpn.Error, match="but 500000000 by instance 'c'.*write clock=4"):
+        chain("fast", 1e9, ("c", slow, 2))
+    with pytest.raises(lpn.Error, match="let net 'fast' have ticks of which both"):
+        chain("fast", 1e9, ("c", chain("other", 300e6), 3))
+    # A whole number of ticks a second is near enough; parts that say nothing say nothing wrong.
+    chain("fast", 1e9, ("c", slow, (4, 1)), ("d", odd, 3), ("e", chain("any", None), None))
+    # Two parts of a net that states none; then what they make of it.
+    with pytest.raises(lpn.Error, match="by instance 'c', but 333333333 by instance 'd'"):
+        chain("whole", None, ("c", slow, None), ("d", odd, None))
+    whole = chain("whole", None, ("c", slow, None))
+    assert whole.frequency is None
+    with pytest.raises(lpn.Error, match="by the frequency of net 'whole', but 250000000 by inst"):
+        whole.frequency = 1e9
+    whole.frequency = 250e6
+    with pytest.raises(lpn.Error, match="1000000000 ticks.*but 250000000 by instance 'w'"):
+        chain("top", 1e9, ("w", chain("inner", None, ("c", slow, None)), None))

@@ -523,6 +523,18 @@ TEST_CASE("coupled: what cannot be a channel") {
         std::string::npos);
   CHECK(couple(kUnit, "out", kOdd, "two") ==
         "channel 'unit.out' to 'odd.two': capacities 1 and 2; declare the same");
+  // Ticks of one kind, or nobody knows better.
+  const auto at = [](const std::string& text, const char* frequency) {
+    return text.substr(0, text.size() - 4) + "frequency " + frequency + "\nend\n";
+  };
+  const std::string unit = at(kUnit, "1000000000"), next = at(kNext, "250000000");
+  CHECK(couple(unit.c_str(), "out", next.c_str(), "in_") ==
+        "'unit.out' and 'next.in_'" + cannot +
+            "a second is 1000000000 ticks of the first net, 250000000 of the second; make each an "
+            "instance in a net with the same ticks (clock=...)");
+  const std::string same = at(kNext, "1000000000");
+  CHECK(couple(unit.c_str(), "out", same.c_str(), "in_") == "nothing was refused");
+  CHECK(couple(unit.c_str(), "out", kNext, "in_") == "nothing was refused");
   embed::Coupled chip;
   chip.add(embed::Instance(library(kUnit)));
   chip.add(embed::Instance(library(kNext), {{"slots", 1}}));

@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#define LPN_SIM_ABI 6
+#define LPN_SIM_ABI 7
 
 typedef struct lpn_sim lpn_sim; /* one running net */
 
@@ -228,6 +228,7 @@ typedef struct lpn_sim_api {
   /* Per property of each place, in the order of their names: least and greatest value. */
   const int64_t *range_lo, *range_hi;
   const int64_t *param_lo, *param_hi; /* least and greatest value of each parameter */
+  int64_t frequency;                  /* ticks a second, as the net states them; 0: it does not */
 
   /* A new instance; params may be NULL for the defaults. NULL and *status on error. */
   lpn_sim* (*create)(const int64_t* params, int32_t* status);

@@ -501,6 +501,12 @@ class Coupled {
     const auto refuse = [&](const std::string& why) {
       throw JoinError(LPN_BAD_CALL, both + "cannot be a channel: " + why);
     };
+    const std::int64_t ours = a.api().frequency, theirs = b.api().frequency;
+    if (ours != 0 && theirs != 0 && ours != theirs) {
+      refuse("a second is " + std::to_string(ours) + " ticks of the first net, " +
+             std::to_string(theirs) +
+             " of the second; make each an instance in a net with the same ticks (clock=...)");
+    }
     if (a.has(c.out, LPN_PLACE_READ)) refuse("the first net itself takes from or reads its place");
     if (b.has(c.in, LPN_PLACE_FED)) refuse("the second net itself puts tokens into its place");
     for (const Channel& other : channels_) {

@@ -331,6 +331,7 @@ struct Abi {
             Net::kRangeHi,
             Net::kParamLo,
             Net::kParamHi,
+            Net::kFrequency,
             create,
             destroy,
             load,

@@ -85,8 +85,9 @@ Library Library::build(const Net& net, Variant variant, const CompileOptions& op
   }
 }
 
-Net without_defaults(const Net& net) {
+Net to_share(const Net& net) {
   Net plain = net;
+  plain.frequency.reset();
   for (Param& p : plain.params) {
     p.value = p.range ? std::clamp<std::int64_t>(0, p.range->lo, p.range->hi) : 0;
   }

@@ -69,6 +69,7 @@ void EventMembers::constants() {
   }
   // A last 0 keeps the arrays legal when there is nothing to list.
   line("static constexpr i64 kParamDefaults[] = {{{}0}};", defaults);
+  line("static constexpr i64 kFrequency = {};", facts_.net.frequency.value_or(0));
   line("static constexpr i64 kParamLo[] = {{{}0}}, kParamHi[] = {{{}0}};", param_lo, param_hi);
   line("static constexpr u32 kPlaceFields[] = {{{}0}};", fields);
   line("static constexpr u32 kPlaceFlags[] = {{{}0}};", flags);

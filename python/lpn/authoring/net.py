@@ -14,6 +14,7 @@ from . import trace
 from .check import Spelled, check_fields, check_name, check_options, flag, plain
 from .expr import Expr, Scope, as_index
 from .place import Place, Tokens, Type
+from .ticks import Ticks
 from .token import Token
 from .transition import TransitionBuilder
 from .unknown import Alone, Unknown, Use, require_known, stands_alone
@@ -88,6 +89,7 @@ class Net(Spelled):
         self._params = {}
         self._types = {}
         self._unknowns = {}
+        self._of_instances: Ticks | None = None
         self.bound = {}
         self._checked = False
         self._compiling: dict = {}  # what lpn.runs.background compiles of it as it is
@@ -345,8 +347,9 @@ class Net(Spelled):
     @property
     def frequency(self) -> int | None:
         """Ticks a second of this net's time, for people to read: tables and pages then say ns, us and
-        ms beside cycles. No run depends on it, and an instance's own is not looked at. None: not
-        stated. Raises Error "E-frequency" for anything but a whole number of 1 to 10^15 Hz.
+        ms beside cycles. No run depends on it. None: not stated. Raises Error "E-frequency" for
+        anything but a whole number of 1 to 10^15 Hz, and where an instance's frequency and clock
+        say otherwise.
         """
         return self._core.frequency
 
@@ -363,6 +366,8 @@ class Net(Spelled):
                 f"the frequency of net '{self.name}' must be ticks a second, a whole number of 1 to "
                 f"10^15, got {value!r}; of 1.2 GHz write 1_200_000_000",
             )
+        if whole is not None and self._of_instances is not None:
+            self._of_instances.require(self.name, Ticks.stated(self.name, whole))
         self._core.frequency = whole
         self._checked = False
 
@@ -410,7 +415,8 @@ class Net(Spelled):
 
         `clock`: (period, phase) in ticks of this net, or a period: the part's clock. Its transitions
         start on these edges and its delays and intervals count periods; what one of them says of a
-        clock counts them, too.
+        clock counts them, too. Raises Error "E-frequency" where the frequencies of both nets, or of
+        two parts, say that they are other ones.
         """
         check_options("instance", unknown, ("connect", "params", "clock"))
         for what, given in (("connect", connect), ("params", params)):
@@ -467,6 +473,7 @@ class Net(Spelled):
             if isinstance(period, int) and not isinstance(period, bool) and period < 1:
                 raise mistake("E-operand", f"{where} has a period of {period} ticks; at least 1")
             clock = (self._formula(period, where), self._formula(phase, where))
+        ticks = self._ticks_of(part, prefix, 1 if clock is None else period)
         try:
             places, transitions, new_params = self._core.add_instance(
                 part._core, prefix, joined, values, clock
@@ -474,6 +481,7 @@ class Net(Spelled):
         except _lpn.Error as error:
             raise placed(error) from None
         self._checked = False
+        self._of_instances = self._of_instances or ticks
         for number, kind in enumerate(self._core.types):
             if kind.name not in self._types:
                 self._types[kind.name] = Type(
@@ -498,6 +506,24 @@ class Net(Spelled):
         )
 
     # Parts.
+
+    @property
+    def _ticks(self):
+        """Ticks of this net, or None where nothing says what they are."""
+        if self.frequency is None:
+            return self._of_instances
+        return Ticks.stated(self.name, self.frequency)
+
+    def _ticks_of(self, part, prefix, period):
+        """What an instance says of this net's Ticks, which is what is known of them already; None
+        where it says nothing. Raises Error "E-frequency".
+        """
+        if part._ticks is None or not isinstance(period, int):
+            return None
+        ticks = part._ticks.inside(prefix, period)
+        if self._ticks is not None:
+            ticks.require(self.name, self._ticks)
+        return ticks
 
     def _within_range(self, value, range, what):
         """The number of an expression over parameters that is an error of the run beyond the range

@@ -31,8 +31,8 @@ class Library {
   std::shared_ptr<const Impl> impl_;
 };
 
-// The net with neutral defaults of its parameters, for callers who give every value to each
-// simulator: nets of one model with other parameters then share one artefact.
-Net without_defaults(const Net& net);
+// The net with neutral defaults of its parameters and without a frequency, for callers who give
+// every value to each simulator: nets of one model with others then share one artefact.
+Net to_share(const Net& net);
 
 }  // namespace lpn::sim
