@@ -68,6 +68,21 @@ WRONG = [
         "it must be 'out'",
     ),
     ("<csdf ", "<fsmsadf/><csdf ", line_of("<csdf "), "scenario-aware graphs are not read"),
+    ('initialTokens="1"', 'initialtokens="1"', line_of('"s1"'), "did you mean 'initialTokens'?"),
+    ('<port name="rows" type=', '<port name="rows" Type=', line_of('"3,1"'), "attribute 'Type'"),
+    (
+        '<channel name="rows"',
+        '<Channel name="rows"',
+        line_of('name="rows" srcA'),
+        "mean 'channel'?",
+    ),
+    (
+        '<actorProperties actor="send">',
+        '<actorproperties actor="send">',
+        line_of('<actorProperties actor="send">'),
+        "there is no <actorproperties> in <csdfProperties>; did you mean 'actorProperties'?",
+    ),
+    (' default="true"', ' Default="true"', line_of(' default="true"'), "attribute 'Default'"),
     (
         'rate="3,1"',
         'rate="1;3,1"',

@@ -16,6 +16,28 @@ __all__ = ["read_sdf3"]
 _MOST_PHASES = 1_000_000  # of an actor
 _MOST_BYTES = 1 << 28
 _KINDS = ("sdf", "csdf")
+_SCENARIOS = ("sadf", "fsmsadf")
+_PROPERTIES = ("sdfProperties", "csdfProperties")
+# What stands in an element that is read, or beside what is read there: {path: (elements, attributes)}.
+# Others may, too (its tools add some), unless they look like one of these.
+_KNOWN: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
+    (): (("applicationGraph", "architectureGraph", "storageDistributionSet"), ()),
+    ("applicationGraph",): ((*_KINDS, *_SCENARIOS, *_PROPERTIES), ("name",)),
+    ("graph",): (("actor", "channel"), ("name", "type")),
+    ("graph", "actor"): (("port",), ("name", "type")),
+    ("graph", "actor", "port"): ((), ("name", "type", "rate")),
+    ("graph", "channel"): (
+        (),
+        ("name", "srcActor", "srcPort", "dstActor", "dstPort", "initialTokens"),
+    ),
+    ("properties",): (("actorProperties", "channelProperties", "graphProperties"), ()),
+    ("properties", "actorProperties"): (("processor",), ("actor",)),
+    ("properties", "actorProperties", "processor"): (
+        ("executionTime", "memory"),
+        ("type", "default"),
+    ),
+    ("properties", "actorProperties", "processor", "executionTime"): ((), ("time",)),
+}
 _COUNT = re.compile(r"\s*\+?([0-9]{1,30})\s*", re.ASCII)
 _TIME = re.compile(r"\s*\+?([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*", re.ASCII)
 
@@ -26,8 +48,8 @@ def read_sdf3(path: str) -> Graph:
     Of several processors of an actor, the last one marked as default counts, else the last one.
     Rates and times are lists, "n*v" for v n times, and "a;b" where a comes once; a list of one
     holds for all phases of its actor. Sizes of tokens, memory, connections, bandwidths and
-    constraints are not read. Raises OSError, and Error "E-dataflow" with path and line for
-    everything else that is wrong.
+    constraints are not read; what looks like a misspelt name of what is read is refused. Raises
+    OSError, and Error "E-dataflow" with path and line for everything else that is wrong.
     """
     with open(path, "rb") as file:
         data = file.read(_MOST_BYTES + 1)
@@ -94,6 +116,7 @@ class _Reader:
 
     def _start(self, name, attributes):
         depth = len(self._stack)
+        self._misspelt(name, attributes)
         self._stack.append(name)
         if depth == 0:
             if name != "sdf3":
@@ -110,12 +133,32 @@ class _Reader:
             if self._kind is not None:
                 raise self._wrong(f"a second graph, <{name}>; write one file per graph")
             self._kind = name
-        elif depth == 2 and name in ("sadf", "fsmsadf"):
+        elif depth == 2 and name in _SCENARIOS:
             raise self._wrong(f"<{name}>: scenario-aware graphs are not read, only sdf and csdf")
         elif place[1] in _KINDS:
             self._in_graph(place[2:], attributes)
-        elif place[1] in ("sdfProperties", "csdfProperties"):
+        elif place[1] in _PROPERTIES:
             self._in_properties(place[2:], attributes)
+
+    def _misspelt(self, name, attributes):
+        """Raises where an element or attribute looks like one that is read: it would do nothing."""
+        place = tuple(self._stack[1:])
+        if len(place) >= 2 and place[0] == "applicationGraph":
+            kind = (
+                "graph" if place[1] in _KINDS else "properties" if place[1] in _PROPERTIES else ""
+            )
+            place = (kind, *place[2:])
+        elements, _ = _KNOWN.get(place, ((), ()))
+        if self._stack and name not in elements and (hint := near(name, elements)):
+            raise self._wrong(f"there is no <{name}> in <{self._stack[-1]}>{hint}")
+        if name in _KINDS and place == ("applicationGraph",):
+            place = ("graph",)
+        else:
+            place = (*place, name) if self._stack else ()
+        _, known = _KNOWN.get(place, ((), ()))
+        for key in attributes:
+            if key not in known and (hint := near(key, known)):
+                raise self._wrong(f"<{name}> has no attribute '{key}'{hint}")
 
     def _get(self, attributes, key, what):
         value = attributes.get(key)
