@@ -18,7 +18,7 @@ from .parts import Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
 __all__ = ["build"]
 
 OUTPUT = 2**28  # where the output begins in the memory of a DRAM's model; the input begins at 0
-AHEAD = 64  # runs of packets between an output and the engine that writes them
+AHEAD = 64  # runs of packets between an output and the engine that writes them; at least those of a token
 
 
 def build(system, own: Own, earlier=False) -> lpn.Net:
@@ -50,7 +50,10 @@ class _Builder:
         net = self.net
         self.ends = net.place("device.ends")  # the end of a job is counted in these
         self.running = net.place("device.running")
-        self.runs = net.place("writes.runs", Written if self.dram else Run, capacity=AHEAD)
+        most = max((self.pieces(size) for size in self.own.outputs.values()), default=1)
+        self.runs = net.place(
+            "writes.runs", Written if self.dram else Run, capacity=max(AHEAD, most)
+        )
         self.links()
         host.driver(self)
         self.memory_times()
@@ -65,6 +68,10 @@ class _Builder:
         self.up.close()
         self.down.close()
         return net.done()
+
+    def pieces(self, size):
+        """Writes of a token of an output of so many bytes."""
+        return -(-size // self.system.writes.bytes)
 
     def links(self):
         link = self.system.link
@@ -138,7 +145,6 @@ class _Builder:
             take={"run": runs},
             put=[answered],
             delay=memory_time(self.hit, self.levels, self.packet, 1),
-            servers=64,
         )
         self.stream(answered, arrived)
 
@@ -233,7 +239,7 @@ class _Builder:
             )  # `at`: bytes that are not in DRAM alone
             take["warm"], self.last["warm"] = warm.peek(), warm
         for name, size in own.outputs.items():
-            pieces = -(-size // writes.bytes)
+            pieces = self.pieces(size)
             net.transition(
                 f"writes.cut.{name}",
                 take={"t": connect[name], **take},
@@ -271,7 +277,7 @@ class _Builder:
             take={"run": self.runs, "w": unanswered},
             put=[sent.forward("run"), *accepted],
             delay=self.time("writes.latency", writes.latency),
-            interval=max(1, packets * writes.cycles * self.cycle),
+            interval=packets * writes.cycles * self.cycle,  # 0: several in one instant
             ordered=True,
         )
         how = {"kind": "posted", "payload": writes.bytes, "packets": packets}
@@ -308,7 +314,9 @@ class _Builder:
         part = dram_parts.beside(self.system.folder, memory.part)
         quarter = int(memory.clock / (4 * self.system.tick))
         try:
-            dram_parts.dram(self.net, "dram", self.port, part, quarter=quarter)
+            dram_parts.dram(
+                self.net, "dram", self.port, part, quarter=quarter, outstanding=memory.outstanding
+            )
         except ValueError as error:
             raise lpn.Error("E-system-file", f"{self.system.name}: memory.part: {error}") from None
 

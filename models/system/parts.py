@@ -5,7 +5,7 @@ pixels): one token, for which a unit takes what each of its packets needs. Times
 """
 
 import lpn
-from models.pcie.parts import HEADER, KINDS
+from models.pcie.parts import HEADER, KINDS, wire_time
 
 __all__ = ["Job", "Pattern", "ROWS", "Run", "Where", "Wire", "Written", "memory_time", "rows_of"]
 
@@ -83,12 +83,11 @@ class Wire:
                 ordered=True,
             )
             return
-        flying = net.place(f"{name}.flying", type)
-        bytes = packets * (HEADER[kind] + -(-payload // 4) * 4)  # words of 4, as models/pcie has it
+        flying, tick = net.place(f"{name}.flying", type), int(1000 * self._tick)  # fs
         send = dict(
             take={"t": source, "wire": self._free},
             put=[into(flying), self._free],
-            delay=bytes * self._byte_fs // int(1000 * self._tick),
+            delay=packets * wire_time(payload, HEADER[kind], 4, self._byte_fs, tick),
         )
         self._sends.append((kind, f"{name}.send", send))
         net.transition(
