@@ -38,10 +38,18 @@ class _Builder:
         self.cycle = int(system.accelerator.period // system.tick)  # of the accelerator, in ticks
         self.dram = system.memory.model == "dram"
         self.last = {}  # what goes at the end of a job, too
+        # Times that parameters of the accelerator count, too: to set one alone would be half of a change.
+        trips = {kind for _, kind in system.accelerator.round_trips}
+        self.counted = {"link.latency"} if trips & {"read", "write"} else set()
+        if "command" in trips:
+            self.counted |= {"host.request", "host.answer"}
 
     def time(self, name, ps):
-        """A parameter: a time of the file, in ticks."""
-        return self.net.param(name, int(ps // self.system.tick), range=(0, 4 * 10**12))
+        """A parameter: a time of the file, in ticks; a number where round trips count it."""
+        ticks = int(ps // self.system.tick)
+        if name in self.counted:
+            return ticks
+        return self.net.param(name, ticks, range=(0, 4 * 10**12))
 
     def number(self, name, value, most=2**24):
         return self.net.param(name, value, range=(1, most))
@@ -56,13 +64,16 @@ class _Builder:
         )
         self.links()
         host.driver(self)
-        self.memory_times()
+        reads = any(size != 0 for size in self.own.inputs.values())
+        if reads or self.own.outputs:
+            self.memory_times()
         self.connected = {}
-        if self.own.ports:
-            self.room, self.data = net.place("reads.room"), net.place("reads.data")
-            self.connected = join_ports(self)
-        else:
+        if reads:
             self.reads()
+        else:
+            self.room, self.data = net.place("reads.room"), net.place("reads.data")
+        if self.own.ports:
+            self.connected = join_ports(self)
         self.accelerator()
         self.finish()
         self.up.close()

@@ -2,9 +2,11 @@
 
 from dataclasses import fields
 
+import re
+
 import lpn
 import pytest
-from conftest import UNIT
+from conftest import ROOT, UNIT
 
 lpn.load("system")
 
@@ -271,3 +273,32 @@ def test_an_output_that_is_not_finished_is_refused(tmp_path):
     with pytest.raises(lpn.Error) as refused:
         lpn.load(str(tmp_path / "board.toml")).net()
     assert "accelerator.outputs.log is not in accelerator.finished" in str(refused.value)
+
+
+MESSAGES = DMA.replace("[host]", "[link]\nlatency_ns = 100\n[host]")
+PROTOACC = (ROOT / "models/system/demo/protoacc.toml").read_text()
+PROTOACC = PROTOACC.replace('"gem5_ddr4.toml"', '"ddr4"')
+
+
+@pytest.mark.parametrize("text", [MESSAGES, DRAM, OWN, NONE, JPEG, PROTOACC])
+def test_each_parameter_of_the_net_is_read(tmp_path, text):
+    """memory.hit of a net with round_trips, memory.packet of one with ports were set without a word."""
+    net = write(tmp_path, text).net()
+    for name in net.params:
+        assert len(re.findall(rf"(?<![\w.]){re.escape(name)}(?![\w.])", net.text())) > 1
+
+
+@pytest.mark.parametrize("kind, name", [("read", "link.latency"), ("command", "host.request")])
+def test_a_time_that_a_round_trip_counts_is_not_set_by_half(tmp_path, kind, name):
+    """-p link.latency set that of the register writes, and not that of the accesses."""
+    text = OWN if kind == "read" else OWN.replace('"read"', '"command"').split("[memory]")[0]
+    model = write(tmp_path, text)
+    with pytest.raises(lpn.Error, match=f"has no parameter '{name}'"):
+        model.net(**{name: 5})
+    assert "host.setup" in model.net().params
+
+
+def test_all_ways_of_an_accelerator_with_ports_have_one_latency(tmp_path):
+    """-p link.latency set that of the register writes alone."""
+    text = write(tmp_path, PROTOACC).net().text()
+    assert len(re.findall(r"delay.*\blink\.latency\b", text)) > 4
