@@ -75,6 +75,7 @@ class _Builder:
         if self.own.ports:
             self.connected = join_ports(self)
         self.accelerator()
+        host.interrupt(self)
         self.finish()
         self.up.close()
         self.down.close()

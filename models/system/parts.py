@@ -51,7 +51,8 @@ class Wire:
 
     latency: ticks. byte_fs: femtoseconds per byte on the wire, of which `tick` ps are a tick; None:
     any number of messages at once. Packets that wait for the wire go by kind, as on a link of
-    models.pcie.parts.direction: call close() after the last carry().
+    models.pcie.parts.direction, and of one kind what was joined first goes first: call close() after the
+    last carry().
     """
 
     def __init__(self, net, name, latency, byte_fs, tick):

@@ -121,6 +121,19 @@ def test_one_link_is_the_same_with_and_without_a_topology(tmp_path, generation, 
     assert one == other
 
 
+def test_an_interrupt_passes_no_write_on_one_link_either(tmp_path):
+    """It went first wherever it waited with writes: the driver knew before they had left."""
+    tree = (
+        'max_payload = 256\n[root]\ncompletions = "payload"\n'
+        '[links.slot]\ngeneration = 1\nlanes = 1\nlatency_ns = 100\n[devices.unit]\nlink = "slot"\n'
+    )
+    board = BOARD + '[device]\ndone = "accepted"\n'
+    link = "generation = 1\nlanes = 1\nlatency_ns = 100\n"
+    sizes = "0 " * 30
+    one = ran(tmp_path, board, tree, sizes)[0]
+    assert one == ran(tmp_path, board.replace(ONLY, link), tree, sizes)[0]
+
+
 def test_engines_agree(tmp_path):
     tree = TREE.replace("JOBS", 'jobs = [{kind = "both", size = 700, count = 20}]')
     found = [ran(tmp_path, tree=tree, sizes="64 300 1", engine=e) for e in ("interp", "compiled")]
