@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import lpn
+from lpn.runs import WrongValue
+
 from . import parts, rates
 from . import topology as topologies
 
@@ -118,7 +121,16 @@ def add_devices(net, topology, made, names, done, *, prefix=""):
 
 
 def add_jobs(marking, topology, prefix=""):
-    """Adds what the devices of a Topology transfer to the places of their jobs."""
+    """Adds what the devices of a Topology transfer to the places of their jobs. Raises Error "E-param" for sizes
+    that parameters of the net were set to and that there are not.
+    """
+    said = marking.net.bound
+    names = [f"{prefix}{name}" for name in topology.devices]
+    given = {name: said[f"{name}.max_read"] for name in names if f"{name}.max_read" in said}
+    try:
+        topologies.check_sizes(given, said.get("root.completions", topology.chunk))
+    except WrongValue as wrong:
+        raise lpn.Error("E-param", str(wrong)) from None
     for name, device in topology.devices.items():
         for jobs in device.jobs:
             _add(marking, f"{prefix}{name}.jobs", jobs)

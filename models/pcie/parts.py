@@ -25,6 +25,7 @@ __all__ = [
     "port",
     "root_complex",
     "switch",
+    "wire_time",
 ]
 
 KINDS = ("posted", "completion", "nonposted")  # what goes first where several wait
@@ -146,7 +147,7 @@ def direction(net, name, sent, arrived, *, byte_fs, latency, pad, credits=None, 
             f"{name}.{kind}.send",
             take=take,
             put=[flying.forward("tlp"), wire],
-            delay=lambda tlp, header=header: _wire_time(tlp.payload, header, pad, byte_fs, tick),
+            delay=lambda tlp, header=header: wire_time(tlp.payload, header, pad, byte_fs, tick),
         )
         net.transition(
             f"{name}.{kind}.fly",
@@ -158,8 +159,8 @@ def direction(net, name, sent, arrived, *, byte_fs, latency, pad, credits=None, 
         )
 
 
-def _wire_time(payload, header, pad, byte_fs, tick):
-    """Ticks, to the nearest."""
+def wire_time(payload, header, pad, byte_fs, tick):
+    """Ticks that a packet is on the wire, to the nearest. The rest as of direction()."""
     return ((header + (payload + pad - 1) // pad * pad) * byte_fs + tick // 2) // tick
 
 

@@ -40,7 +40,21 @@ from lpn.runs import WrongValue, one_of, picoseconds, read_toml, whole
 
 from . import rates
 
-__all__ = ["Device", "Jobs", "Link", "Switch", "Topology", "read", "way"]
+__all__ = ["Device", "Jobs", "Link", "Switch", "Topology", "check_sizes", "read", "way"]
+
+# What registers of the specification can say.
+_generation, _lanes = one_of(*rates.GENERATIONS), one_of(*rates.LANES)
+_payload = _max_read = one_of(*rates.PAYLOADS)
+_boundary = one_of(64, *rates.PAYLOADS)
+
+
+def check_sizes(max_reads, chunk):
+    """That sizes are such as a device can be told. max_reads: {name: bytes of a read request}; chunk: bytes
+    at whose multiples completions end. Raises WrongValue.
+    """
+    for name, size in max_reads.items():
+        _max_read(size, f"{name}.max_read")
+    _boundary(chunk, "root.completions")
 
 
 @dataclass(frozen=True)
@@ -78,8 +92,8 @@ class Device:
 
 @dataclass(frozen=True)
 class Topology:
-    """All of a file. Names in their order there. Raises Error "E-pcie-topology" for completions that
-    are more than a packet.
+    """All of a file. Names in their order there. Raises Error "E-pcie-topology" for links and sizes that
+    there are not, and for completions that are more than a packet.
     """
 
     max_payload: int = 256
@@ -93,6 +107,14 @@ class Topology:
     name: str = "topology"
 
     def __post_init__(self):
+        try:
+            _payload(self.max_payload, "max_payload")
+            for name, link in self.links.items():
+                _generation(link.generation, f"links.{name}.generation")
+                _lanes(link.lanes, f"links.{name}.lanes")
+            check_sizes({n: d.max_read for n, d in self.devices.items()}, self.chunk)
+        except WrongValue as wrong:
+            raise lpn.Error("E-pcie-topology", str(wrong)) from None
         if self.chunk > self.max_payload:
             raise lpn.Error(
                 "E-pcie-topology",
@@ -147,7 +169,7 @@ def _text(value, name):
 def _chunk(value, name):
     if value == "payload":
         return 0
-    return one_of("payload", 64, 128, 256, 512, 1024, 2048, 4096)(value, name)
+    return one_of("payload", 64, *rates.PAYLOADS)(value, name)
 
 
 def _credits(value, name):
@@ -185,7 +207,7 @@ def _job(table):
 
 def _topology(data, name):
     top = _Table(data, "the file")
-    payload = top.take("max_payload", one_of(*rates.PAYLOADS), 256)
+    payload = top.take("max_payload", _payload, 256)
     root = top.take("root", _Table, _Table({}, "root"))
     topology = Topology(
         max_payload=payload,
@@ -207,8 +229,8 @@ def _topology(data, name):
 def _link(table):
     link = Link(
         parent=table.take("parent", _text, "root"),
-        generation=table.take("generation", one_of(*rates.GENERATIONS)),
-        lanes=table.take("lanes", one_of(*rates.LANES)),
+        generation=table.take("generation", _generation),
+        lanes=table.take("lanes", _lanes),
         latency=table.take("latency_ns", picoseconds, 0),
         credits=table.take("credits", _credits, ()),
     )
@@ -225,7 +247,7 @@ def _switch(table, name):
 def _device(table):
     device = Device(
         link=table.take("link", _text),
-        max_read=table.take("max_read", one_of(*rates.PAYLOADS), 512),
+        max_read=table.take("max_read", _max_read, 512),
         outstanding=table.take("outstanding", whole(1, 1024), 32),
         queue=table.take("queue", whole(1, 1024), 2),
         jobs=table.take("jobs", _jobs, ()),

@@ -225,6 +225,8 @@ def fill(system, own, marking, path, earlier):
             end = position + (size if at is None else row[at])
             needs.append((_reads(system, end) - _reads(system, position),))
             position = end
+        if needs:
+            _check_room(system, marking, max(needs)[0], f"a token of {place} waits")
         marking.add_rows(f"device.waiting.{place}", rows)
         marking.add_rows(f"device.needs.{place}", needs)
     ends = 0
@@ -259,9 +261,23 @@ def _add_job(system, marking, bytes, ends):
     if ends < 1:
         raise ValueError("nothing would end the job: there is no token that the end is counted in")
     total = _reads(system, bytes)
-    marking.add(
-        "host.job", reads=total, first=min(total, _reads(system, system.reads.start)), ends=ends
-    )
+    first = min(total, _reads(system, system.reads.start))
+    _check_room(system, marking, first, "reads.start waits")
+    marking.add("host.job", reads=total, first=first, ends=ends)
+
+
+def _check_room(system, marking, reads, what):
+    """That so many reads at once fit into the buffer. Raises ValueError: they would be waited for for ever."""
+    net = marking.net
+    if "reads.buffer" not in net.params:
+        return  # of a net with ports
+    room = net.bound.get("reads.buffer", net.params["reads.buffer"])
+    if reads > room:
+        size = system.reads.bytes
+        raise ValueError(
+            f"{what} for {reads} reads of {size} bytes at once, and reads.buffer holds {room} of them; write "
+            f"reads.buffer = {reads * size} or more"
+        )
 
 
 def _fill_image(system, own, marking, path, warm):
@@ -281,6 +297,7 @@ def _fill_image(system, own, marking, path, warm):
         "device.waiting.coded", symbols=image.symbols, waits=image.waits, completes=image.completes
     )
     header = _reads(system, image.header_bytes)
+    _check_room(system, marking, header, "the header waits")
     marking.add("device.needs.header", at=header)
     total = _reads(system, len(data))
     needs = _system.shares(image.bits, 8 * image.header_bytes, 8 * size, header, total)

@@ -18,7 +18,7 @@ from .parts import Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
 __all__ = ["build"]
 
 OUTPUT = 2**28  # where the output begins in the memory of a DRAM's model; the input begins at 0
-AHEAD = 64  # runs of packets between an output and the engine that writes them
+AHEAD = 64  # runs of packets between an output and the engine that writes them; at least those of a token
 
 
 def build(system, own: Own, earlier=False) -> lpn.Net:
@@ -38,10 +38,18 @@ class _Builder:
         self.cycle = int(system.accelerator.period // system.tick)  # of the accelerator, in ticks
         self.dram = system.memory.model == "dram"
         self.last = {}  # what goes at the end of a job, too
+        # Times that parameters of the accelerator count, too: to set one alone would be half of a change.
+        trips = {kind for _, kind in system.accelerator.round_trips}
+        self.counted = {"link.latency"} if trips & {"read", "write"} else set()
+        if "command" in trips:
+            self.counted |= {"host.request", "host.answer"}
 
     def time(self, name, ps):
-        """A parameter: a time of the file, in ticks."""
-        return self.net.param(name, int(ps // self.system.tick), range=(0, 4 * 10**12))
+        """A parameter: a time of the file, in ticks; a number where round trips count it."""
+        ticks = int(ps // self.system.tick)
+        if name in self.counted:
+            return ticks
+        return self.net.param(name, ticks, range=(0, 4 * 10**12))
 
     def number(self, name, value, most=2**24):
         return self.net.param(name, value, range=(1, most))
@@ -50,21 +58,32 @@ class _Builder:
         net = self.net
         self.ends = net.place("device.ends")  # the end of a job is counted in these
         self.running = net.place("device.running")
-        self.runs = net.place("writes.runs", Written if self.dram else Run, capacity=AHEAD)
+        most = max((self.pieces(size) for size in self.own.outputs.values()), default=1)
+        self.runs = net.place(
+            "writes.runs", Written if self.dram else Run, capacity=max(AHEAD, most)
+        )
         self.links()
         host.driver(self)
-        self.memory_times()
+        reads = any(size != 0 for size in self.own.inputs.values())
+        if reads or self.own.outputs:
+            self.memory_times()
         self.connected = {}
-        if self.own.ports:
-            self.room, self.data = net.place("reads.room"), net.place("reads.data")
-            self.connected = join_ports(self)
-        else:
+        if reads:
             self.reads()
+        else:
+            self.room, self.data = net.place("reads.room"), net.place("reads.data")
+        if self.own.ports:
+            self.connected = join_ports(self)
         self.accelerator()
+        host.interrupt(self)
         self.finish()
         self.up.close()
         self.down.close()
         return net.done()
+
+    def pieces(self, size):
+        """Writes of a token of an output of so many bytes."""
+        return -(-size // self.system.writes.bytes)
 
     def links(self):
         link = self.system.link
@@ -138,7 +157,6 @@ class _Builder:
             take={"run": runs},
             put=[answered],
             delay=memory_time(self.hit, self.levels, self.packet, 1),
-            servers=64,
         )
         self.stream(answered, arrived)
 
@@ -233,7 +251,7 @@ class _Builder:
             )  # `at`: bytes that are not in DRAM alone
             take["warm"], self.last["warm"] = warm.peek(), warm
         for name, size in own.outputs.items():
-            pieces = -(-size // writes.bytes)
+            pieces = self.pieces(size)
             net.transition(
                 f"writes.cut.{name}",
                 take={"t": connect[name], **take},
@@ -271,7 +289,7 @@ class _Builder:
             take={"run": self.runs, "w": unanswered},
             put=[sent.forward("run"), *accepted],
             delay=self.time("writes.latency", writes.latency),
-            interval=max(1, packets * writes.cycles * self.cycle),
+            interval=packets * writes.cycles * self.cycle,  # 0: several in one instant
             ordered=True,
         )
         how = {"kind": "posted", "payload": writes.bytes, "packets": packets}
@@ -308,7 +326,9 @@ class _Builder:
         part = dram_parts.beside(self.system.folder, memory.part)
         quarter = int(memory.clock / (4 * self.system.tick))
         try:
-            dram_parts.dram(self.net, "dram", self.port, part, quarter=quarter)
+            dram_parts.dram(
+                self.net, "dram", self.port, part, quarter=quarter, outstanding=memory.outstanding
+            )
         except ValueError as error:
             raise lpn.Error("E-system-file", f"{self.system.name}: memory.part: {error}") from None
 

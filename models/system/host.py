@@ -2,7 +2,7 @@
 
 from .parts import Job
 
-__all__ = ["driver"]
+__all__ = ["driver", "interrupt"]
 
 
 def driver(b):
@@ -79,12 +79,19 @@ def _poll(b, waiting, done, request, answer):
 
 
 def _interrupt(b, waiting, done):
-    b.raised, told = b.net.place("device.raised"), b.net.place("host.told")
-    b.up.carry("interrupt", b.raised, told, kind="posted", payload=4, servers=1)
+    b.raised, b.told = b.net.place("device.raised"), b.net.place("host.told")
     b.net.transition(
         "host.interrupted",
-        take={"t": told, "w": waiting},
+        take={"t": b.told, "w": waiting},
         put=[done],
         delay=b.time("host.interrupt", b.system.host.interrupt),
         servers=1,
     )
+
+
+def interrupt(b):
+    """The way of the interrupt, if there is one: behind the writes that were joined to the link before, which
+    it must not pass.
+    """
+    if b.raised is not None:
+        b.up.carry("interrupt", b.raised, b.told, kind="posted", payload=4, servers=1)

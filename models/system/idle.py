@@ -146,7 +146,7 @@ _RULES = (
     ),
     (
         "memory",
-        ("part", "clock_mhz"),
+        ("part", "clock_mhz", "outstanding"),
         lambda u: u.dram,
         'memory.model = "dram", which is not there',
     ),

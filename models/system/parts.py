@@ -5,7 +5,7 @@ pixels): one token, for which a unit takes what each of its packets needs. Times
 """
 
 import lpn
-from models.pcie.parts import HEADER, KINDS
+from models.pcie.parts import HEADER, KINDS, wire_time
 
 __all__ = ["Job", "Pattern", "ROWS", "Run", "Where", "Wire", "Written", "memory_time", "rows_of"]
 
@@ -51,7 +51,8 @@ class Wire:
 
     latency: ticks. byte_fs: femtoseconds per byte on the wire, of which `tick` ps are a tick; None:
     any number of messages at once. Packets that wait for the wire go by kind, as on a link of
-    models.pcie.parts.direction: call close() after the last carry().
+    models.pcie.parts.direction, and of one kind what was joined first goes first: call close() after the
+    last carry().
     """
 
     def __init__(self, net, name, latency, byte_fs, tick):
@@ -83,12 +84,11 @@ class Wire:
                 ordered=True,
             )
             return
-        flying = net.place(f"{name}.flying", type)
-        bytes = packets * (HEADER[kind] + -(-payload // 4) * 4)  # words of 4, as models/pcie has it
+        flying, tick = net.place(f"{name}.flying", type), int(1000 * self._tick)  # fs
         send = dict(
             take={"t": source, "wire": self._free},
             put=[into(flying), self._free],
-            delay=bytes * self._byte_fs // int(1000 * self._tick),
+            delay=packets * wire_time(payload, HEADER[kind], 4, self._byte_fs, tick),
         )
         self._sends.append((kind, f"{name}.send", send))
         net.transition(

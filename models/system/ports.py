@@ -124,7 +124,7 @@ class _Port:
         return self.b.time(f"{self.name}.{name}", ps)
 
     def build(self):
-        memory, latency = self.b.system.memory, self.time("link", self.b.system.link.latency)
+        memory, latency = self.b.system.memory, self.b.down.latency
         sent, inside = self.place("sent", lib.Access), self.place("inside", lib.Access)
         self.step(
             "link",

@@ -171,6 +171,7 @@ class Memory:
     banks: int = _key(whole(1, 1024), 16)
     model: str = _key(one_of("latency", "dram"), "latency")
     part: str = _key(_text, "ddr4")
+    outstanding: int = _key(whole(1, 4096), 64)  # accesses in the DRAM's controllers
     clock: int = _key(_clock, 625, "clock_mhz")  # of the DRAM's commands, ps
     input: str = _key(one_of("behind", "dram"), "dram")
     output: str = _key(one_of("behind", "dram"), "dram")

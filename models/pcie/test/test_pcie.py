@@ -242,6 +242,40 @@ def test_completions_larger_than_a_packet_are_refused(tmp_path):
         lpn.simulate(net, model.workload(topology, net), {"root.completions": 512})
 
 
+@pytest.mark.parametrize(
+    "name, value, said",
+    [
+        ("generation", 6, "links.link.generation must be one of 1, 2, 3, 4, 5, got 6"),
+        ("lanes", 3, "links.link.lanes must be one of 1, 2, 4, 8, 16, 32, got 3"),
+        ("max_payload", 200, "max_payload must be one of 128, 256, 512, 1024, 2048, 4096, got 200"),
+        (
+            "max_read",
+            300,
+            "device.max_read must be one of 128, 256, 512, 1024, 2048, 4096, got 300",
+        ),
+        (
+            "completions",
+            100,
+            "root.completions must be one of 64, 128, 256, 512, 1024, 2048, 4096, got",
+        ),
+    ],
+)
+def test_what_no_link_has_is_refused_of_the_one_link_too(name, value, said):
+    """A KeyError, or the times of packets that cross 4 KiB."""
+    with pytest.raises(lpn.Error, match=said) as refused:
+        model.net(**{name: value})
+    assert refused.value.code == "E-pcie-topology"
+
+
+@pytest.mark.parametrize("name, value", [("nic.max_read", 300), ("root.completions", 100)])
+def test_a_parameter_is_set_to_what_a_file_may_say(name, value):
+    loaded = lpn.load("pcie")
+    with pytest.raises(lpn.Error, match=f"{name} must be one of .*, got {value}") as refused:
+        loaded.workload(DEMO, loaded.net_of(DEMO, **{name: value}))
+    assert refused.value.code == "E-param"
+    assert loaded.workload(DEMO, loaded.net_of(DEMO, **{name: 256}))
+
+
 def test_the_largest_payload_is_no_parameter_of_a_net():
     """Rates of links follow from it, which stayed as they were where it alone was set."""
     net = model.net_of(DEMO)

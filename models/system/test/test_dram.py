@@ -90,6 +90,21 @@ def test_what_is_slow_is_slow(tmp_path):
     assert times["ddr4.toml"] <= times["ddr4"] <= times["ddr4close"]
 
 
+def test_accesses_under_way_in_the_controllers_are_as_many_as_the_file_says(tmp_path):
+    """Others wait in front of them; 64 where it says nothing."""
+    times = []
+    for many in (None, 64, 1):
+        (tmp_path / "part.toml").write_text(CHANNELS.replace("BASE", "ddr4close"))
+        model = system(tmp_path, "part.toml")
+        if many:
+            file = tmp_path / "board.toml"
+            file.write_text(f"{file.read_text()}outstanding = {many}\n")
+            model = lpn.load(str(file))
+        _, run = simulated(model, tmp_path, [4096] * 4, outstanding_reads=128)
+        times.append(model.module.answer_of_run(run)["ns"])
+    assert times[0] == times[1] < times[2]
+
+
 def test_a_part_that_is_written_again_is_read_again(tmp_path):
     nets = []
     for channels in (2, 1):

@@ -2,9 +2,11 @@
 
 from dataclasses import fields
 
+import re
+
 import lpn
 import pytest
-from conftest import UNIT
+from conftest import ROOT, UNIT
 
 lpn.load("system")
 
@@ -94,6 +96,7 @@ def test_a_net_without_dma_has_no_keys_of_it(tmp_path, text):
         (OWN, "host", "interrupt_ns = 4", 'host.interrupt_ns is of host.wait = "interrupt", and it is'),
         (DMA, "memory", 'part = "hbm2"', 'memory.part is of memory.model = "dram", which is not there'),
         (DMA, "memory", "clock_mhz = 800", 'memory.clock_mhz is of memory.model = "dram", which is n'),
+        (DMA, "memory", "outstanding = 8", 'memory.outstanding is of memory.model = "dram", which is'),
         (DMA, "memory", "cache_lines = 4", "memory.cache_lines is of jpeg, whose writes are no streams"),
         (DMA, "memory", "banks = 4", "memory.banks is of jpeg, whose writes are no streams"),
         (DMA, "memory", "line = 64", "memory.line is of jpeg and of accelerator.ports: leave it out"),
@@ -156,7 +159,7 @@ EFFECTS = [
     ("device.done", ('"accepted"', '"acknowledged"'), {}),
     ("reads.bytes", (32, 128), {}),
     ("reads.outstanding", (1, 16), {}),
-    ("reads.buffer", (128, 8192), {}),
+    ("reads.buffer", (4096, 16384), {}),
     ("reads.start", (0, 4096), {}),
     ("reads.interval_cycles", (1, 50), {}),
     ("reads.bytes_per_cycle", (1, 64), {}),
@@ -270,3 +273,33 @@ def test_an_output_that_is_not_finished_is_refused(tmp_path):
     with pytest.raises(lpn.Error) as refused:
         lpn.load(str(tmp_path / "board.toml")).net()
     assert "accelerator.outputs.log is not in accelerator.finished" in str(refused.value)
+
+
+MESSAGES = DMA.replace("[host]", "[link]\nlatency_ns = 100\n[host]")
+PROTOACC = (ROOT / "models/system/demo/protoacc.toml").read_text()
+PROTOACC = PROTOACC.replace('"gem5_ddr4.toml"', '"ddr4"')
+
+
+@pytest.mark.parametrize("text", [MESSAGES, DRAM, OWN, NONE, JPEG, PROTOACC])
+def test_each_parameter_of_the_net_is_read(tmp_path, text):
+    """memory.hit of a net with round_trips, memory.packet of one with ports were set without a word."""
+    net = write(tmp_path, text).net()
+    for name in net.params:
+        assert len(re.findall(rf"(?<![\w.]){re.escape(name)}(?![\w.])", net.text())) > 1
+
+
+@pytest.mark.parametrize("kind, name", [("read", "link.latency"), ("command", "host.request")])
+def test_a_time_that_a_round_trip_counts_is_not_set_by_half(tmp_path, kind, name):
+    """-p link.latency set that of the register writes, and not that of the accesses."""
+    text = OWN if kind == "read" else OWN.replace('"read"', '"command"').split("[memory]")[0]
+    model = write(tmp_path, text)
+    with pytest.raises(lpn.Error, match=f"has no parameter '{name}'"):
+        model.net(**{name: 5})
+    params = model.net().params
+    assert "host.setup" in params and not [n for n in params if n.startswith(("memory.", "reads."))]
+
+
+def test_all_ways_of_an_accelerator_with_ports_have_one_latency(tmp_path):
+    """-p link.latency set that of the register writes alone."""
+    text = write(tmp_path, PROTOACC).net().text()
+    assert len(re.findall(r"delay.*\blink\.latency\b", text)) > 4

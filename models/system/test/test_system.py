@@ -106,6 +106,59 @@ def test_a_window_of_writes_is_a_round_trip_each(tmp_path):
     assert many == one + 5 * WRITE
 
 
+def test_as_many_reads_are_in_flight_as_the_file_says(tmp_path):
+    """128 of them, a cycle apart, while the first waits for the memory."""
+    text = FILE.replace("bytes_per_cycle = 8", "bytes_per_cycle = 64\nbuffer = 8192")
+    text = text.replace("hit_ns = 5", "hit_ns = 1001")
+    read = 128 * 2 + 100 + 1001 + 11 + 100 + 2
+    write = WRITE - 5 + 1001
+    found, _ = ran(tmp_path, text, "4096 4096", outstanding_reads=128)
+    assert found[0] == BELL + read + WORK + write + TOLD
+
+
+@pytest.mark.parametrize("pause", ["7", "7.001"])
+def test_writes_of_no_cycles_leave_in_one_instant(tmp_path, pause):
+    """Whatever a tick is: here 1 ns, and 1 ps."""
+    text = FILE.replace("[link]", "[writes]\ncycles = 0\n[link]", 1).replace("packet_ns = 1", "")
+    text = text.replace("out = 64", "out = 1024").replace(
+        "interrupt_ns = 7", f"interrupt_ns = {pause}"
+    )
+    found, _ = ran(tmp_path, text)
+    assert found[0] == BELL + READ + WORK + WRITE + TOLD - 7 + float(pause)
+
+
+def test_a_token_of_an_output_may_be_many_writes(tmp_path):
+    """More than wait between an output and its engine at once: 128, a cycle apart."""
+    text = FILE.replace("out = 64", "out = 1024")
+    found, run = ran(tmp_path, text, write_bytes=8, outstanding_writes=128)
+    assert not run.stalled
+    assert found[0] == BELL + READ + WORK + 127 * 2 + WRITE + TOLD
+
+
+def test_what_does_not_fit_into_the_buffer_is_refused(tmp_path):
+    """It was waited for for ever."""
+    small = FILE.replace("bytes = 64\n", "bytes = 64\nbuffer = 100\n", 1)
+    model = lpn.load(write(tmp_path, small, "64 65 64"))
+    said = (
+        "a token of blocks waits for 2 reads of 64 bytes at once, and reads.buffer holds 1 of them"
+    )
+    with pytest.raises(ValueError, match=f"{said}; write reads.buffer = 128 or more"):
+        model.workload(tmp_path / "sizes", model.net())
+    assert model.workload(tmp_path / "sizes", model.net(**{"reads.buffer": 2}))
+    started = small.replace("buffer = 100", "buffer = 100\nstart = 100")
+    model = lpn.load(write(tmp_path, started, "64 64"))
+    with pytest.raises(ValueError, match="reads.start waits for 2 reads of 64 bytes at once"):
+        model.workload(tmp_path / "sizes", model.net())
+
+
+def test_a_header_that_does_not_fit_into_the_buffer_is_refused(tmp_path):
+    text = DEMO.read_text().replace("buffer = 4096\nstart = 2052", "buffer = 512\nstart = 512")
+    (tmp_path / "board.toml").write_text(text)
+    model = lpn.load(str(tmp_path / "board.toml"))
+    with pytest.raises(ValueError, match="the header waits for 20 reads of 32 bytes at once"):
+        model.workload(IMAGE, model.net())
+
+
 def test_a_guest_whose_clock_is_fast(tmp_path):
     times, _ = ran(tmp_path, guest_clock_ppm=20_000)
     assert times[1] == round(times[0] * 1.02, 3)
