@@ -15,8 +15,8 @@ __all__ = ["written"]
 
 
 @contextlib.contextmanager
-def written(path: str | os.PathLike[str], binary: bool = False, **how: Any) -> Iterator[Any]:
-    """The file to write, as text (open()'s arguments in `how`) or for bytes, compressed when it ends in
+def written(path: str | os.PathLike[str], binary: bool = False) -> Iterator[Any]:
+    """The file to write, as UTF-8 text or for bytes, compressed when it ends in
     .gz. It gets its name when the block has ended well: until then, and when something goes wrong, an
     older file of that name stays as it is, or there is none. Raises OSError, which names `path`.
     """
@@ -27,7 +27,7 @@ def written(path: str | os.PathLike[str], binary: bool = False, **how: Any) -> I
         with naming(path), contextlib.ExitStack() as closed:
             file: Any
             try:
-                file = open(at, "wb") if binary else open(at, "w", **{"encoding": "utf-8", **how})
+                file = open(at, "wb") if binary else open(at, "w", encoding="utf-8")
             except OSError as error:
                 error.filename = os.fspath(path)
                 raise

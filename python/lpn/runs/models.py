@@ -110,10 +110,16 @@ class Model:
             known = [n for n in accepted] + [n for n in net.params if n not in accepted]
             raise mistake(
                 "E-param",
-                f"model '{self.name}' has no parameter '{unknown[0]}'; it has: {listed(known)}",
+                f"model '{self.name}' has no parameter '{unknown[0]}'; it has: {listed(known)}"
+                + self._of_traffic(),
             )
         net.bound = bound
         return net
+
+    def _of_traffic(self):
+        """'; its traffic() has, for lpn latency: gap', for messages."""
+        names = self.traffic_parameters()
+        return f"; its traffic() has, for lpn latency: {listed(names)}" if names else ""
 
     def net_of(self, input: Any, **params: int) -> Net:
         """The net of an input, for models in which its structure follows the input: the module's
