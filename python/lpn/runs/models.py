@@ -78,6 +78,20 @@ class Model:
         return f"<model '{self.name}'>"
 
     @property
+    def files(self) -> list[tuple[str, str]]:
+        """(path, the Python package that it is in) of the files that say what the model is: its module's,
+        and those that the module names in `made_of`. None of a .lpn file, of which the net is all.
+        """
+        if self.module is None:
+            return []
+        import sys
+
+        named = getattr(self.module, "__file__", None)
+        own = self.module if named else sys.modules[type(self.module).__module__]
+        found = [(str(own.__file__), own.__package__ or "")]
+        return found + list(getattr(self.module, "made_of", ()))
+
+    @property
     def has_workload(self) -> bool:
         """Whether the model reads inputs of its own; otherwise an input is a file of tokens."""
         return getattr(self.module, "workload", None) is not None
