@@ -67,7 +67,7 @@ def put_entry(tables, row, path):
     shape = table.shape
     if len(key) != shape.key_size:
         raise refused("E-bpf-file", f"'{path}': keys of '{name}' have {shape.key_size} bytes")
-    _need_place(shape, table, name, key, path)
+    key = _place(shape, table, name, key, path)
     if shape.kind in OF_MAPS:
         if shape.inner is None:
             raise refused("E-bpf-file", f"'{path}': write --inner {name}=MAP for its inner maps")
@@ -89,9 +89,11 @@ def put_entry(tables, row, path):
         raise refused("E-bpf-file", f"'{path}': '{name}' holds {shape.max_entries} entries at most")
 
 
-def _need_place(shape, table, name, key, path):
-    """Refuses a key for which the kernel has no place, or that has one already."""
-    twice = key in table.entries
+def _place(shape, table, name, key, path):
+    """The key under which the kernel keeps what `key` names: of an LPM_TRIE only the bits of the prefix
+    count. Refuses one for which it has no place, or that has one already.
+    """
+    given = key
     if shape.kind in INDEXED:
         index = int.from_bytes(key, "little")
         if index >= shape.max_entries:
@@ -106,12 +108,8 @@ def _need_place(shape, table, name, key, path):
                 "E-bpf-file",
                 f"'{path}': a prefix of '{name}' has at most {most} bits, not {length}",
             )
-        twice = _prefix(key) in map(_prefix, table.entries)
-    if twice:
-        raise refused("E-bpf-file", f"'{path}': '{name}' has the key {key.hex()} twice")
-
-
-def _prefix(key):
-    """What tells keys of an LPM_TRIE apart: (length, the bits of the prefix)."""
-    length = int.from_bytes(key[:PREFIX], "little")
-    return length, int.from_bytes(key[PREFIX:], "big") >> 8 * (len(key) - PREFIX) - length
+        bits = int.from_bytes(key[PREFIX:], "big") >> most - length << most - length
+        key = key[:PREFIX] + bits.to_bytes(len(key) - PREFIX, "big")
+    if key in table.entries:
+        raise refused("E-bpf-file", f"'{path}': '{name}' has the key {given.hex()} twice")
+    return key

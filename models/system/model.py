@@ -36,6 +36,13 @@ class Configured:
         """The System of the file."""
         return system_file.read(self._file)
 
+    @property
+    def made_of(self):
+        """What says what the model is beside this Python, as lpn.runs has it: the file, and the Python
+        of its accelerator.
+        """
+        return [(self._file, ""), *own_of(self.system).model.files]
+
     def net(
         self,
         *,

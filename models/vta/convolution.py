@@ -81,4 +81,7 @@ class Conv:
 
 def matmul(m, k, n):
     """The product of an m x k and a k x n matrix: a 1 x 1 convolution of m rows."""
+    for name, size in (("m", m), ("k", k), ("n", n)):
+        if size < 1:
+            raise ValueError(f"{name} of M x K by K x N must be at least 1, got {size}")
     return Conv(m, 1, k, n)

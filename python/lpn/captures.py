@@ -11,8 +11,8 @@ import struct
 from array import array
 from collections.abc import Iterable, Iterator
 
-from .errors import naming
 from .json_file import unpacked
+from .output_file import written
 
 __all__ = ["Capture", "capture_of", "is_capture", "read_capture", "write_capture"]
 
@@ -140,7 +140,7 @@ def write_capture(path: str | os.PathLike[str], frames: Iterable[bytes], gap: fl
     """Writes whole frames, without their check sequences, as a pcap file that tcpdump and traffic
     generators read: `gap` seconds apart, from 0 on. Raises OSError.
     """
-    with naming(path), open(path, "wb") as file:
+    with written(path, binary=True) as file:
         file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, _MOST_KEPT, _ETHERNET))
         for k, frame in enumerate(frames):
             seconds, part = divmod(round(k * gap * 1e6), 10**6)

@@ -1,5 +1,7 @@
 """authoring.marking: tokens in their order, checked."""
 
+import subprocess
+import sys
 from array import array
 
 import lpn
@@ -65,3 +67,27 @@ def test_what_does_not_fit(net, add, code):
     with pytest.raises(lpn.Error) as caught:
         add(lpn.Marking(net))
     assert caught.value.code == code
+
+
+def test_more_tokens_than_memory_is_an_error_that_names_their_place():
+    program = """
+import resource, lpn
+resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+class Job(lpn.Token):
+    size: lpn.Int
+net = lpn.Net("n")
+jobs, units = net.place("jobs", Job, start=True), net.place("units", start=True)
+net.transition("t", take={"j": jobs, "u": units}, delay=1)
+for arguments in ({"size": 1}, {"at": 5}):
+    try:
+        lpn.Marking(net).add("jobs" if "size" in arguments else "units", count=2**31, **arguments)
+    except lpn.Error as error:
+        print(error.code, str(error).splitlines()[0])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.splitlines() == [
+        f"E-memory 2147483648 tokens of '{place}' need more memory than there is"
+        for place in ("jobs", "units")
+    ]

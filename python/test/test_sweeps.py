@@ -1,6 +1,10 @@
 """sweeps: what the rows are, and how they are handed out."""
 
+import sys
+from pathlib import Path
+
 import lpn
+import pytest
 from lpn.sweeps.definition import Definition, whole_values
 from lpn.sweeps.identity import identity_of
 from lpn.sweeps.points import Answer
@@ -71,3 +75,74 @@ def test_comments_change_no_identity(pipe, tmp_path):
     moved.write_text(text.replace("servers=lanes", "servers=lanes + 1"))
     changed = identity_of(Definition(str(moved), ["3"]))
     assert changed["net"] != identity_of(Definition(pipe, ["3"]))["net"]
+
+
+@pytest.fixture
+def helped(tmp_path, monkeypatch):
+    """A folder with model.py, whose workload imports a helper of a package, which imports another."""
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "model.py").write_text(
+        "import json\nimport lpn\n\n\ndef net():\n    net = lpn.Net('n')\n"
+        "    net.transition('t', take={'x': net.place('a', start=True)}, delay=1, servers=1)\n"
+        "    return net\n\n\ndef workload(input, net):\n    from swept_tools.counting import many\n"
+        "    marking = lpn.Marking(net)\n    marking.add('a', count=many())\n    return marking\n"
+    )
+    package = tmp_path / "swept_tools"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "counting.py").write_text(
+        "def many():\n    from . import constants as c\n    return c.N\n"
+    )
+    (package / "constants.py").write_text("N = 3\n")
+    (tmp_path / "in.txt").write_text("x")
+    yield tmp_path
+    for name in [name for name in sys.modules if name.startswith("swept_tools")]:
+        del sys.modules[name]
+
+
+def identity_in(folder, input="in.txt"):
+    return identity_of(Definition(str(folder / "model.py"), [str(folder / input)]))
+
+
+@pytest.mark.parametrize("file", ["counting.py", "constants.py", "__init__.py"])
+def test_another_helper_of_the_model_is_another_sweep(helped, file):
+    before = identity_in(helped)
+    path = helped / "swept_tools" / file
+    path.write_text("# a remark\n" + path.read_text())
+    assert identity_in(helped) == before
+    path.write_text(path.read_text() + "more = 1\n")
+    assert {k for k, v in identity_in(helped).items() if before[k] != v} == {"workload"}
+
+
+def test_a_system_is_its_file_and_the_python_of_its_accelerator(helped):
+    """What a system's file says of traffic is in no net's text."""
+    demo = Path(__file__).parents[2] / "models" / "system" / "demo" / "vta.toml"
+    (helped / "own.toml").write_text(demo.read_text())
+
+    def of():
+        return identity_of(Definition(str(helped / "own.toml"), [str(helped / "in.txt")]))
+
+    before = of()
+    (helped / "own.toml").write_text(demo.read_text() + "\n# more\n")
+    assert {k for k, v in of().items() if before[k] != v} == {"workload"}
+    assert any(path.endswith("vta/model.py") for path, _ in lpn.load(str(demo)).files)
+
+
+@pytest.mark.parametrize("text", ['{"data": "d/b.bin"}', "# file: d/b.bin\n", 'import "d/b.bin";'])
+def test_what_an_input_names_is_part_of_it(helped, text):
+    (helped / "d").mkdir()
+    (helped / "d" / "b.bin").write_bytes(b"\0\1")
+    (helped / "job.json").write_text(text)
+    before = identity_in(helped, "job.json")
+    assert identity_in(helped, "job.json") == before
+    (helped / "d" / "b.bin").write_bytes(b"\0\2")
+    changed = identity_in(helped, "job.json")
+    assert {k for k, v in changed.items() if before[k] != v} == {"input_data"}
+
+
+def test_part_of_a_file_is_another_one_when_the_file_is(helped):
+    before = identity_in(helped, "in.txt#3")
+    assert before != identity_in(helped, "in.txt#4")
+    (helped / "in.txt").write_text("y")
+    after = identity_in(helped, "in.txt#3")
+    assert {k for k, v in after.items() if before[k] != v} == {"input_data"}

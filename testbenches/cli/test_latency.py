@@ -624,3 +624,9 @@ def test_a_seed_or_value_that_is_given_twice_is_one(bank, here):
     assert "give a parameter several values" in said
     for form in ([], ["--json"]):
         assert here("latency", "bank.py", "--seeds=-1", *form).status == 2
+
+
+def test_a_parameter_that_is_none_is_refused_with_those_of_traffic(lpn, tmp_path):
+    assert lpn("new", tmp_path / "job").status == 0
+    said = lpn("latency", tmp_path / "job" / "job.py", "-p", "gab=1").refused("E-param")
+    assert "it has: units, setup; its traffic() has, for lpn latency: gap" in said

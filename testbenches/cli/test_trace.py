@@ -206,3 +206,25 @@ def test_full_disk(lpn, nets):
     assert answer.json == {
         "error": {"code": "E-input", "message": "/dev/full: No space left on device"}
     }
+
+
+@pytest.mark.parametrize("command", ["sim", "viz"])
+@pytest.mark.parametrize("engine", ["interp", "compiled"])
+def test_a_run_that_fails_leaves_the_file_of_the_one_before(lpn, nets, marking, command, engine):
+    """The other token does not fit into the type of 'out': an error at 9."""
+    (nets / "fails.lpn").write_text(
+        "lpn 1\nnet fails\ntype job (size: 0..1000)\ntype small (size: 0..10)\nplace in : job start\n"
+        "place out : small done\ntransition t {\n  take j from in\n  delay 9\n  servers 1\n"
+        "  put out (j.size)\n}\nend\n"
+    )
+    path = nets / "t.json"
+    out = ("--trace", path) if command == "sim" else ("-o", path)
+    run = command, nets / "fails.lpn"
+    assert lpn(*run, marking("good.json", {"in": [[3]]}), *out, "--engine", engine).status == 0
+    before = path.read_bytes()
+    failed = lpn(*run, marking("bad.json", {"in": [[3], [30]]}), *out, "--engine", engine)
+    failed.refused("E-range") if command == "viz" else None
+    assert failed.status == 2 and path.read_bytes() == before
+    assert sorted(p.name for p in nets.iterdir() if "t.json" in p.name or "-" in p.name) == [
+        "t.json"
+    ]

@@ -15,6 +15,7 @@ and packets per microsecond everywhere else in this folder.
 """
 
 import csv
+import difflib
 import math
 import os
 import re
@@ -134,6 +135,7 @@ def read(file, measured=True):
         raise Error("E-profile", f"{file}:1: column '{twice[0]}' is there twice")
     kind, engine = _kind(file, set(names), measured)
     known = [name for name in names if _known(name)]
+    _refuse_misspelt(file, [name for name in names if not _known(name)])
     rows, lines = [], []
     for line, cells in enumerate(table[1:], 2):
         if not any(cell.strip() for cell in cells):
@@ -207,6 +209,20 @@ def _known(name):
         or name == THROUGHPUT
         or _OF_ENGINE.fullmatch(name) is not None
     )
+
+
+def _refuse_misspelt(file, others):
+    """Refuses a column that is nearly one that would count; others are the author's own, as `row`."""
+    columns = (*COUNTERS, *TRAFFIC, THROUGHPUT)
+    for name in others:
+        like = difflib.get_close_matches(name, columns, 1)
+        if like or name.startswith("comp_"):
+            raise Error(
+                "E-profile",
+                f"{file}:1: column '{name}' would not count"
+                + (f"; did you mean '{like[0]}'? " if like else "; ")
+                + f"columns that do are {', '.join(columns)} and those of engines; rename or remove it",
+            )
 
 
 def _number(text, name, where):

@@ -19,6 +19,15 @@ MEMORY = "flow_count,comp_wss_MB,comp_l2d_rd_per_s,comp_l2d_wr_per_s,throughput_
         (MEMORY + "1,2,nan,4,5\n", "comp_l2d_rd_per_s is 'nan'"),
         (MEMORY + "1,2,1_0,4,5\n", "comp_l2d_rd_per_s is '1_0'"),
         (MEMORY + "1,-2,3,4,5\n", "comp_wss_MB is '-2'"),
+        (
+            "comp_wss_mb," + MEMORY + "1,1,2,3,4,5\n",
+            "'comp_wss_mb' would not count; did you mean 'comp_wss_MB'?",
+        ),
+        (
+            "comp_llc_misses," + MEMORY + "1,1,2,3,4,5\n",
+            "column 'comp_llc_misses' would not count; columns",
+        ),
+        ("pkt_size," + MEMORY + "1,1,2,3,4,5\n", "did you mean 'pkt_size_B'?"),
         ("comp_wss_MB,comp_wss_MB\n1,2\n", "there twice"),
         ("regex_time_per_pkt_ms\n1\n", "missing: mtbr_matches_per_MB"),
     ],

@@ -86,6 +86,12 @@ def test_no_schedule(command):
     )
 
 
+def test_a_matrix_of_nothing_is_called_as_it_was_given(command):
+    for shape, words in (("0x32x32", "m of"), ("32x0x32", "k of"), ("32x32x0", "n of")):
+        said = command("tune", "vta", "matmul", "--shape", shape, status=2).stderr
+        assert f"{words} M x K by K x N must be at least 1, got 0" in said
+
+
 def test_refusals(command):
     for shape, words in (
         ("16x16x16x16x0", "k must be at least 1, got 0"),

@@ -8,7 +8,8 @@ from typing import Any
 
 import _lpn
 
-from ..errors import listed, mistake, naming, placed
+from ..errors import listed, mistake, placed
+from ..output_file import written
 from ..words import shortened
 from .check import Spelled
 from .expr import INT_MAX, INT_MIN, as_index
@@ -128,7 +129,13 @@ class Marking(Spelled):
         count = _int(count, "count")
         if not 0 <= count <= MAX_TOKENS:
             raise mistake("E-marking", f"count must be 0..{MAX_TOKENS}, got {count}")
-        self._append(to, row * count if row else [], count, at)
+        try:
+            self._append(to, row * count if row else [], count, at)
+        except MemoryError:
+            raise mistake(
+                "E-memory",
+                f"{count} tokens of '{to.name}' need more memory than there is",
+            ) from None
 
     @staticmethod
     def _born(place, values, at):
@@ -248,7 +255,7 @@ class Marking(Spelled):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the compact file form."""
-        with naming(path), open(path, "wb") as file:
+        with written(path, binary=True) as file:
             file.write(self.save_bytes())
 
     def save_bytes(self) -> bytes:

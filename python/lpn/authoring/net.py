@@ -9,7 +9,8 @@ from typing import Any
 import _lpn
 
 from .. import source
-from ..errors import listed, mistake, naming, placed, within
+from ..errors import listed, mistake, placed, within
+from ..output_file import written
 from . import trace
 from .check import Spelled, check_fields, check_name, check_options, flag, plain
 from .expr import Expr, Scope, as_index
@@ -390,8 +391,9 @@ class Net(Spelled):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the net as a .lpn file."""
-        with naming(path), open(path, "w", encoding="utf-8") as file:
-            file.write(self.text())
+        text = self.text()
+        with written(path) as file:
+            file.write(text)
 
     @classmethod
     def parse(cls, text: str) -> Net:

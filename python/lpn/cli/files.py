@@ -11,6 +11,7 @@ import _lpn
 from ..authoring.unknown import require_known
 from ..command import ANSWERED, OutputFile, json_option, model_argument, params_option, print_json
 from ..errors import naming, without_place
+from ..output_file import written
 from ..runs import prepare
 
 
@@ -108,7 +109,7 @@ def print_net(model, params, output):
     require_known(ready.net)
     text = _lpn.sim.with_defaults(ready.net.core, ready.values).print()
     if output:
-        with naming(output), open(output, "w", encoding="utf-8") as file:
+        with written(output) as file:
             file.write(text)
     else:
         click.echo(text, nl=False)

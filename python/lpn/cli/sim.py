@@ -1,5 +1,6 @@
 """lpn sim: many inputs through one compiled net."""
 
+import contextlib
 import os
 
 import click
@@ -27,7 +28,8 @@ from ..command import (
     say_compiled,
     say_endless,
 )
-from ..errors import Error, mistake, naming, refusal
+from ..errors import Error, mistake, refusal
+from ..output_file import written
 from ..runs import fields_of, load, prepare
 from ..runs.condition import Condition
 from ..runs.engines import UNTIL_INTERPRETED, name_of
@@ -355,36 +357,33 @@ def _one(ready, how, trace, progress, own_answer):
     return row
 
 
+class _StartedOver(Exception):
+    """Ends the file of a run that is begun again by another engine."""
+
+
 class _Timeline:
     """A context that writes the trace file; from its beginning for each run that is started over."""
 
     def __init__(self, ready, path):
         self._ready = ready
         self._path = path
-        self._file = self._observer = None
+        self._file = contextlib.ExitStack()
+        self._observer = None
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, error, trace):
-        if self._file is not None:
-            with naming(self._path):
-                self._file.close()
-                if isinstance(error, OSError):
-                    raise error
+        return self._file.__exit__(kind, error, trace)
 
     def anew(self):
         """The observer of a run."""
-        self.__exit__(None, None, None)
-        if self._path.endswith(".gz"):
-            import gzip
-
-            self._file = gzip.open(self._path, "wb", compresslevel=3)
-        else:
-            self._file = open(self._path, "wb")
+        with contextlib.suppress(_StartedOver):
+            self.__exit__(_StartedOver, _StartedOver(), None)
+        file = self._file.enter_context(written(self._path, binary=True))
         ready = self._ready
         self._observer = _lpn.sim.Timeline(
-            ready.net._core, ready.values, ready.marking._core, self._file.write
+            ready.net._core, ready.values, ready.marking._core, file.write
         )
         return self._observer
 

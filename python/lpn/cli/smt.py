@@ -27,7 +27,8 @@ from ..command import (
     seconds,
     table,
 )
-from ..errors import Error, describe, mistake, naming
+from ..errors import Error, describe, mistake
+from ..output_file import written
 from ..proofs.certificate import check, data_of
 from ..proofs.contained import contained
 from ..proofs.question import maximize, minimize, prove
@@ -233,7 +234,7 @@ def _write_files(answer, space, certificate, witness_file):
     """The names of the two files, each None when there was nothing to write into it."""
     written = shown = None
     if certificate and answer.certificate is not None:
-        with naming(certificate), open(certificate, "w", encoding="utf-8") as file:
+        with written(certificate) as file:
             json.dump(answer.certificate, file)
         written = certificate
     witness = answer.witness or (answer.stalled and answer.stalled["witness"])
@@ -518,7 +519,7 @@ def _dump(folder, space, limit):
     for k, each in enumerate(parts.classes, 1):
         for j, path in enumerate(each.paths, 1):
             names.append(os.path.join(folder, f"class{k}_path{j}.smt2"))
-            with naming(names[-1]), open(names[-1], "w", encoding="utf-8") as file:
+            with written(names[-1]) as file:
                 file.write(path_text(parts, each, path))
     return names
 

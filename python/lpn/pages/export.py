@@ -1,14 +1,14 @@
 """Runs and nets as files of other tools: which ending is which format, and the file itself."""
 
-import contextlib
 import os
 
 import _lpn
 
-from ..errors import mistake, naming
+from ..errors import mistake
+from ..output_file import written
 from ..runs.run import execute
 
-__all__ = ["FORMATS", "Window", "format_of", "opened", "write_run"]
+__all__ = ["FORMATS", "Window", "format_of", "write_run"]
 
 # Ending -> format; the first of a format is how messages call it. Those of COMPRESSED may end in
 # .gz.
@@ -69,24 +69,6 @@ def format_of(path):
     return None if packed and found not in COMPRESSED else found
 
 
-@contextlib.contextmanager
-def opened(path):
-    """The file, for bytes; compressed when it ends in .gz, removed again when writing it fails."""
-    if path.lower().endswith(".gz"):
-        import gzip
-
-        file = gzip.open(path, "wb", compresslevel=3)
-    else:
-        file = open(path, "wb")
-    try:
-        with naming(path), file:
-            yield file
-    except BaseException:
-        if os.path.isfile(path):
-            os.remove(path)
-        raise
-
-
 def write_run(kind, net, values, marking, library, path, window, limit=None, on_slice=None):
     """Runs the net and writes the part of the run inside `window`; returns the Run.
 
@@ -96,7 +78,7 @@ def write_run(kind, net, values, marking, library, path, window, limit=None, on_
     when they commit. Raises Error "E-export-size", RunError, OSError.
     """
     arguments = (net._core, values, marking._core)
-    with opened(path) as file:
+    with written(path, binary=True) as file:
         if kind == "perfetto":
             observer = _lpn.sim.Timeline(*arguments, file.write, window.begin, window.end)
         else:

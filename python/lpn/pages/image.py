@@ -14,7 +14,7 @@ import zlib
 import _lpn
 
 from ..errors import mistake
-from .export import opened
+from ..output_file import written
 from .page import page_folder, record
 
 __all__ = ["Look", "positions", "svg", "write", "write_movie"]
@@ -78,7 +78,7 @@ def write(kind, net, values, marking, path, look):
     _require_something(net)
     job = look.job(net=_lpn.viz.describe(net._core, values, marking._core), format=kind)
     data = run_node(job)
-    with opened(path) as file:
+    with written(path, binary=True) as file:
         file.write(data)
 
 
@@ -242,7 +242,7 @@ def _write_gif(path, frames, size, fps):
     pictures = (
         picture(k).quantize(palette=palette, dither=Image.Dither.NONE) for k in range(len(kept))
     )
-    with opened(path) as file:
+    with written(path, binary=True) as file:
         next(pictures).save(
             file,
             format="GIF",
@@ -285,7 +285,7 @@ def _write_webm(path, frames, size, fps):
         "webm",
         "-",
     ]
-    with opened(path) as file, subprocess.Popen(
+    with written(path, binary=True) as file, subprocess.Popen(
         encode, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.PIPE
     ) as ffmpeg:
         try:

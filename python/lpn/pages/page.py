@@ -8,10 +8,10 @@ import os
 import _lpn
 
 from ..errors import mistake
+from ..output_file import written
 from ..runs.result import fields_of
 from ..runs.run import execute
 from ..source import file_of
-from .export import opened
 
 __all__ = ["Recorded", "document", "page", "page_folder", "record", "write_document"]
 
@@ -174,10 +174,10 @@ def document(program, about, data):
 
 
 def write_document(path, text):
-    """Writes a page; names of files that are no text (bytes of another encoding) stand in it as escapes.
-    Removed again when writing it fails.
+    """Writes a page; names of files that are no text (bytes of another encoding) stand in it as
+    escapes.
     """
-    with opened(path) as file:
+    with written(path, binary=True) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
 

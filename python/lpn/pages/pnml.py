@@ -12,7 +12,7 @@ import _lpn
 
 from ..authoring.unknown import require_known
 from ..errors import mistake
-from .export import opened
+from ..output_file import written
 
 __all__ = ["LOST", "write"]
 
@@ -322,6 +322,6 @@ def write(net, values, marking, path, where=None):
     writer = _Writer(net, values, marking, where or {})
     tree = ElementTree.ElementTree(writer.document())
     ElementTree.indent(tree)
-    with opened(path) as file:
+    with written(path, binary=True) as file:
         tree.write(file, encoding="utf-8", xml_declaration=True)
     return writer.report.rows, writer.rewritten

@@ -78,6 +78,20 @@ class Model:
         return f"<model '{self.name}'>"
 
     @property
+    def files(self) -> list[tuple[str, str]]:
+        """(path, the Python package that it is in) of the files that say what the model is: its module's,
+        and those that the module names in `made_of`. None of a .lpn file, of which the net is all.
+        """
+        if self.module is None:
+            return []
+        import sys
+
+        named = getattr(self.module, "__file__", None)
+        own = self.module if named else sys.modules[type(self.module).__module__]
+        found = [(str(own.__file__), own.__package__ or "")]
+        return found + list(getattr(self.module, "made_of", ()))
+
+    @property
     def has_workload(self) -> bool:
         """Whether the model reads inputs of its own; otherwise an input is a file of tokens."""
         return getattr(self.module, "workload", None) is not None
@@ -110,10 +124,16 @@ class Model:
             known = [n for n in accepted] + [n for n in net.params if n not in accepted]
             raise mistake(
                 "E-param",
-                f"model '{self.name}' has no parameter '{unknown[0]}'; it has: {listed(known)}",
+                f"model '{self.name}' has no parameter '{unknown[0]}'; it has: {listed(known)}"
+                + self._of_traffic(),
             )
         net.bound = bound
         return net
+
+    def _of_traffic(self):
+        """'; its traffic() has, for lpn latency: gap', for messages."""
+        names = self.traffic_parameters()
+        return f"; its traffic() has, for lpn latency: {listed(names)}" if names else ""
 
     def net_of(self, input: Any, **params: int) -> Net:
         """The net of an input, for models in which its structure follows the input: the module's

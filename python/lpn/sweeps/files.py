@@ -310,7 +310,7 @@ class _Csv:
                 return (
                     f"they are of sweep {cells[1]}, this one is {self._sweep}: other values of "
                     "the parameters, "
-                    "another net, other inputs or another limit or budget"
+                    "another net or Python of its model, other inputs or another limit or budget"
                 ), False
             row = self._row(cells) if len(cells) == len(columns) else None
             if row is None or row["row"] in rows:

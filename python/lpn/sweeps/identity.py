@@ -2,13 +2,14 @@
 ended.
 """
 
-import ast
 import hashlib
 import os
 import pickle
+import re
 
 from ..authoring.marking import Marking
 from ..errors import mistake
+from .sources import source_digest
 
 __all__ = ["identity_of"]
 
@@ -16,8 +17,8 @@ __all__ = ["identity_of"]
 def identity_of(definition):
     """What has to be equal for two sweeps to have the same rows: JSON data.
 
-    The nets' text and what the inputs hold count, and the model's Python apart from comments,
-    since its workload makes the tokens.
+    The nets' text and what the inputs hold count, and the model's Python apart from comments, with
+    what it imports of its own, since its workload makes the tokens.
     """
     # Without the places in the author's Python: comments may come and go.
     texts = ["-" if v.net is None else v.net.core.print(sources=False) for v in definition.variants]
@@ -34,7 +35,7 @@ def identity_of(definition):
         "rows": len(definition),
         "parameters": _ranges(definition),
         "net": _hash(texts + bound)[:24],
-        "workload": _source_digest(definition.model.module),
+        "workload": source_digest(definition.model.files),
         "points": _hash([repr(definition.names), *points])[:24],
         "inputs": len(definition.inputs),
         "input_names": names[:24],
@@ -43,6 +44,10 @@ def identity_of(definition):
         # A sweep without one goes on with the files of before there were any.
         **({"budget": definition.ends.budget} if definition.ends.budget else {}),
     }
+
+
+# What may name a file in the first MiB of a text: what stands in quotes, or a word with an ending.
+_NAMES = re.compile(rb'"([^"\n\0]{1,255})"|([\w./+-]{0,250}\.[A-Za-z]\w{0,9})(?![\w.])')
 
 
 def _hash(parts):
@@ -97,24 +102,36 @@ def _digest_of_path(path):
                 status = os.stat(os.path.join(folder, name))
                 files.append(f"{folder}/{name} {status.st_size} {status.st_mtime_ns}")
         return _of(b"folder", "\n".join(files).encode())
+    part = path.rpartition("#")[0]  # of FILE#3, a part of a file
+    whole = part if os.path.isfile(part) and not os.path.exists(path) else path
+    found: dict[str, str] = {}
+    _read_all(whole, found)
+    if not found:  # no file, or none that can be read: its rows will say so
+        return _of(b"text", os.fsencode(path))
+    if whole == path and len(found) == 1:
+        return found[os.path.realpath(whole)]
+    return _of(b"files", os.fsencode(path), "\n".join(sorted(found.values())).encode())
+
+
+def _read_all(path, found):
+    """Adds {place: hash} of a file and of those that its text names, as a JSON file those of its data."""
+    place = os.path.realpath(path)
+    if place in found:
+        return
+    hashed = hashlib.sha256(b"file\0")
     try:
         with open(path, "rb") as file:
-            hashed = hashlib.sha256(b"file\0")
-            while block := file.read(1 << 20):
+            text = block = file.read(1 << 20)
+            while block:
                 hashed.update(block)
-            return hashed.hexdigest()
-    except OSError:  # no file, or none that can be read: its rows will say so
-        return _of(b"text", path.encode())
-
-
-def _source_digest(module):
-    """A hash of the model's Python without its comments; None for a net alone."""
-    path = getattr(module, "__file__", None)
-    if path is None:
-        return None
-    try:
-        with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError):
-        return None
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:24]
+                block = file.read(1 << 20)
+    except OSError:
+        return
+    found[place] = hashed.hexdigest()
+    if b"\0" in text:
+        return
+    folder = os.path.dirname(path)
+    for name in sorted({a or b for a, b in _NAMES.findall(text)}):
+        named = os.path.join(folder, os.fsdecode(name))
+        if os.path.isfile(named):
+            _read_all(named, found)

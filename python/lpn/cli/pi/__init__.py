@@ -22,7 +22,8 @@ from ...command import (
     seconds,
     table,
 )
-from ...errors import Error, mistake, naming, without_place
+from ...errors import Error, mistake, without_place
+from ...output_file import written
 from ...runs import prepare
 from ..space import Bound, bounds_option, load_space
 
@@ -207,7 +208,7 @@ def _extract(model, bounds, params, output, fitted, steps, resolution, clock, li
         progress.clear()
     spent = time.monotonic() - begin
     if output is not None:
-        with naming(output), open(output, "w", encoding="utf-8") as file:
+        with written(output) as file:
             file.write(found.text)
     if plot is not None:
         from ...plots import plot_samples

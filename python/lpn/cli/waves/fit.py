@@ -19,6 +19,7 @@ from ...command import (
     table,
 )
 from ...errors import Error, without_place
+from ...output_file import written
 from .wave import read, whole
 
 
@@ -221,7 +222,7 @@ def _write(fitted, net, skeleton, output):
     else:
         text = as_python(fitted, net, _file_of(skeleton))
     try:
-        with open(output, "w", encoding="utf-8") as file:
+        with written(output) as file:
             file.write(text)
     except OSError as error:
         raise without_place("E-fit-output", f"cannot write {output}: {error.strerror}") from None
