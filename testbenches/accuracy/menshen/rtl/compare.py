@@ -127,9 +127,13 @@ def main():
         if how == "wrong" or how.endswith("whole in the RTL"):
             Path(f"{how.split(',')[0]}_{options.seed}_{number}.txt").write_text(
                 f"# arb_phase={stream.arb_phase}\n"
-                + "".join(f"{a} {b} {c}\n" for a, b, c in zip(stream.lengths, stream.idle, stream.kinds))
+                + "".join(
+                    f"{a} {b} {c}\n" for a, b, c in zip(stream.lengths, stream.idle, stream.kinds)
+                )
             )
-            print(f"stream {number} ({stream.name}): {how}; {answer if how != 'wrong' else found is None}")
+            print(
+                f"stream {number} ({stream.name}): {how}; {answer if how != 'wrong' else found is None}"
+            )
     print(f"seed {options.seed}, {options.streams} streams:", dict(outcome))
     return 1 if outcome["wrong"] else 0
 

@@ -1,16 +1,18 @@
 // When the beats of packets leave Menshen's RTL, under Verilator.
 //
 //   git clone https://github.com/multitenancy-project/menshen && git -C menshen checkout fc968bf
-//   R=menshen/lib_rmt; verilator -O3 --no-timing -Wno-fatal -Wno-lint --cc --exe --build --top-module rmt_wrapper
+//   R=menshen/lib_rmt; verilator -O3 --no-timing -Wno-fatal -Wno-lint --cc --exe --build
+//   --top-module rmt_wrapper
 //     -y $R/rmtv2 -y $R/rmtv2/action -y $R/rmtv2/extract -y $R/rmtv2/lookup
 //     -y $R/netfpga_fifo/fallthrough_small_fifo_v1_0_0/hdl stand_ins.v $R/rmtv2/rmt_wrapper.v
 //     measure.cc -o measure   (one line)
 //   obj_dir/measure < streams
 //
 // A line of the input is a stream: clocks from reset to the first beat, then of each packet bytes,
-// idle clocks before it, and 0 (data), 1 (control) or 2 (what the filter drops). A line of the output, beside
-// what the RTL prints: "beats", the stream's first clock since reset, then of each beat that leaves
-// packet, beat and clock since then; "full" where the input was not ready. Beats carry their numbers in bytes 48 to 55.
+// idle clocks before it, and 0 (data), 1 (control) or 2 (what the filter drops). A line of the
+// output, beside what the RTL prints: "beats", the stream's first clock since reset, then of each
+// beat that leaves packet, beat and clock since then; "full" where the input was not ready. Beats
+// carry their numbers in bytes 48 to 55.
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
@@ -30,11 +32,7 @@ struct Packet {
   int bytes, idle, kind;
 };
 
-void set_byte(VlWide<16>& data, int at, unsigned value) {
-  data[at / 4] |= value << (at % 4 * 8);
-}
-
-
+void set_byte(VlWide<16>& data, int at, unsigned value) { data[at / 4] |= value << (at % 4 * 8); }
 
 void offer(Vrmt_wrapper& core, const Packet& packet, unsigned number, int beat) {
   for (int k = 0; k < 16; ++k) core.s_axis_tdata[k] = 0;
