@@ -25,7 +25,8 @@
 
 namespace {
 
-constexpr long kQuietClocks = 2'000;  // without a beat after the last one that came in
+constexpr long kQuietClocks =
+    2'000;  // without a beat that comes in or leaves: it hangs, or is empty
 constexpr int kBeatBytes = 64;
 
 struct Packet {
@@ -88,10 +89,11 @@ void run(const std::vector<Packet>& packets, long before) {
       quiet = 0;
     }
     if (at < packets.size()) {
-      quiet = 0;
       if (!offers) {
         --idle;
+        quiet = 0;
       } else if (core.s_axis_tready) {
+        quiet = 0;
         const bool last = core.s_axis_tlast;
         beat = last ? 0 : beat + 1;
         if (last && ++at < packets.size()) idle = packets[at].idle;
