@@ -21,7 +21,7 @@ class _Budget(c.Structure):
 _MEMBERS = {
     "abi": _U32, "variant": _U32, "params": _U32, "places": _U32, "transitions": _U32,
     "names": _P, "place_fields": c.POINTER(_U32), "param_defaults": _P, "place_flags": _P,
-    "range_lo": _P, "range_hi": _P, "param_lo": _P, "param_hi": _P,
+    "range_lo": _P, "range_hi": _P, "param_lo": _P, "param_hi": _P, "frequency": _I64,
     "create": (_P, _P, _STATUS),
     "destroy": (None, _P),
     "load": (_I32, _P, _U32, _U64, _P),

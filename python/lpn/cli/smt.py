@@ -202,15 +202,15 @@ def smt(
     else:
         loaded, net, space, answer = one([], limit)
     progress.clear()
-    written, shown = _write_files(answer, space, certificate, witness_file)
+    proved, shown = _write_files(answer, space, certificate, witness_file)
     dumped = _dump(smtlib, space, limit) if smtlib else None
     if as_json:
-        print_json({**_fields(loaded, space, answer, written, dumped), **(tried or {})})
+        print_json({**_fields(loaded, space, answer, proved, dumped), **(tried or {})})
     else:
-        _show(space, answer, written, shown, dumped)
+        _show(space, answer, proved, shown, dumped)
         if tried:
             _show_tried(tried)
-        if certificate and written is None:
+        if certificate and proved is None:
             note(
                 "no certificate was written: "
                 + (
@@ -232,16 +232,16 @@ def smt(
 
 def _write_files(answer, space, certificate, witness_file):
     """The names of the two files, each None when there was nothing to write into it."""
-    written = shown = None
+    proved = shown = None
     if certificate and answer.certificate is not None:
         with written(certificate) as file:
             json.dump(answer.certificate, file)
-        written = certificate
+        proved = certificate
     witness = answer.witness or (answer.stalled and answer.stalled["witness"])
     if witness_file and witness:
         space.marking(witness).save(witness_file)
         shown = witness_file
-    return written, shown
+    return proved, shown
 
 
 def _values_of(free, net, one, limit, pareto):
@@ -391,7 +391,7 @@ def _input(space, values):
     }
 
 
-def _fields(model, space, answer, written, dumped):
+def _fields(model, space, answer, proved, dumped):
     stalled = answer.stalled and {
         "outcome": answer.stalled["outcome"],
         "why": answer.stalled["why"],
@@ -419,12 +419,12 @@ def _fields(model, space, answer, written, dumped):
         "notes": answer.notes,
         "interrupted": answer.interrupted,
         "seconds": round(answer.seconds, 6),
-        "certificate": written,
+        "certificate": proved,
         "smtlib": dumped,
     }
 
 
-def _show(space, answer, written, witness_file, dumped):
+def _show(space, answer, proved, witness_file, dumped):
     click.echo(space.describe())
     click.echo("")
     if answer.stalled:
@@ -448,8 +448,8 @@ def _show(space, answer, written, witness_file, dumped):
         click.echo(f"  the input: {input_text(answer.witness)}")
     if witness_file:
         click.echo(f"  it is in {witness_file}{_with_parameters(space, answer)}")
-    if written:
-        click.echo(f"  certificate: {written}; lpn smt --check {written}")
+    if proved:
+        click.echo(f"  certificate: {proved}; lpn smt --check {proved}")
     if dumped:
         click.echo(f"  SMT-LIB: {counted(len(dumped), 'file')} in {os.path.dirname(dumped[0])}")
 
