@@ -15,13 +15,13 @@ and packets per microsecond everywhere else in this folder.
 """
 
 import csv
-import difflib
 import math
 import os
 import re
 from dataclasses import dataclass
 
 from lpn import Error
+from lpn.errors import near
 
 from ..engines import ENGINE_NAME, engines_of, is_engine
 
@@ -215,13 +215,12 @@ def _refuse_misspelt(file, others):
     """Refuses a column that is nearly one that would count; others are the author's own, as `row`."""
     columns = (*COUNTERS, *TRAFFIC, THROUGHPUT)
     for name in others:
-        like = difflib.get_close_matches(name, columns, 1)
-        if like or name.startswith("comp_"):
+        hint = near(name, columns)
+        if hint or name.startswith("comp_"):
             raise Error(
                 "E-profile",
-                f"{file}:1: column '{name}' would not count"
-                + (f"; did you mean '{like[0]}'? " if like else "; ")
-                + f"columns that do are {', '.join(columns)} and those of engines; rename or remove it",
+                f"{file}:1: column '{name}' would not count{hint or ';'} columns that do are "
+                f"{', '.join(columns)} and those of engines; rename or remove it",
             )
 
 

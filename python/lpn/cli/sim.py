@@ -378,8 +378,7 @@ class _Timeline:
 
     def anew(self):
         """The observer of a run."""
-        with contextlib.suppress(_StartedOver):
-            self.__exit__(_StartedOver, _StartedOver(), None)
+        self.__exit__(_StartedOver, _StartedOver(), None)
         file = self._file.enter_context(written(self._path, binary=True))
         ready = self._ready
         self._observer = _lpn.sim.Timeline(

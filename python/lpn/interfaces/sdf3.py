@@ -18,26 +18,35 @@ _MOST_BYTES = 1 << 28
 _KINDS = ("sdf", "csdf")
 _SCENARIOS = ("sadf", "fsmsadf")
 _PROPERTIES = ("sdfProperties", "csdfProperties")
-# What stands in an element that is read, or beside what is read there: {path: (elements, attributes)}.
-# Others may, too (its tools add some), unless they look like one of these.
+# What may stand in an element that is read, or beside one: {its path: (elements, attributes)}. Others may,
+# too (its tools add some), unless they look like one of these.
 _KNOWN: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
     (): (("applicationGraph", "architectureGraph", "storageDistributionSet"), ()),
     ("applicationGraph",): ((*_KINDS, *_SCENARIOS, *_PROPERTIES), ("name",)),
-    ("graph",): (("actor", "channel"), ("name", "type")),
-    ("graph", "actor"): (("port",), ("name", "type")),
-    ("graph", "actor", "port"): ((), ("name", "type", "rate")),
-    ("graph", "channel"): (
-        (),
-        ("name", "srcActor", "srcPort", "dstActor", "dstPort", "initialTokens"),
-    ),
-    ("properties",): (("actorProperties", "channelProperties", "graphProperties"), ()),
-    ("properties", "actorProperties"): (("processor",), ("actor",)),
-    ("properties", "actorProperties", "processor"): (
-        ("executionTime", "memory"),
-        ("type", "default"),
-    ),
-    ("properties", "actorProperties", "processor", "executionTime"): ((), ("time",)),
 }
+for _kind in _KINDS:
+    _above = ("applicationGraph", _kind)
+    _KNOWN |= {
+        _above: (("actor", "channel"), ("name", "type")),
+        (*_above, "actor"): (("port",), ("name", "type")),
+        (*_above, "actor", "port"): ((), ("name", "type", "rate")),
+        (*_above, "channel"): (
+            (),
+            ("name", "srcActor", "srcPort", "dstActor", "dstPort", "initialTokens"),
+        ),
+    }
+for _kind in _PROPERTIES:
+    _above = ("applicationGraph", _kind)
+    _KNOWN |= {
+        _above: (("actorProperties", "channelProperties", "graphProperties"), ()),
+        (*_above, "actorProperties"): (("processor",), ("actor",)),
+        (*_above, "actorProperties", "processor"): (
+            ("executionTime", "memory"),
+            ("type", "default"),
+        ),
+        (*_above, "actorProperties", "processor", "executionTime"): ((), ("time",)),
+    }
+_DEEPEST = max(map(len, _KNOWN))
 _COUNT = re.compile(r"\s*\+?([0-9]{1,30})\s*", re.ASCII)
 _TIME = re.compile(r"\s*\+?([0-9]{1,30}(?:\.[0-9]{1,30})?)\s*", re.ASCII)
 
@@ -116,12 +125,14 @@ class _Reader:
 
     def _start(self, name, attributes):
         depth = len(self._stack)
-        self._misspelt(name, attributes)
         self._stack.append(name)
+        if depth > _DEEPEST:
+            return
         if depth == 0:
             if name != "sdf3":
                 raise self._wrong(f"not a file of SDF3: its root is <{name}>, not <sdf3>")
             return
+        self._misspelt(name, attributes)
         place = self._stack[1:]
         if place[0] != "applicationGraph":
             return
@@ -142,20 +153,11 @@ class _Reader:
 
     def _misspelt(self, name, attributes):
         """Raises where an element or attribute looks like one that is read: it would do nothing."""
-        place = tuple(self._stack[1:])
-        if len(place) >= 2 and place[0] == "applicationGraph":
-            kind = (
-                "graph" if place[1] in _KINDS else "properties" if place[1] in _PROPERTIES else ""
-            )
-            place = (kind, *place[2:])
-        elements, _ = _KNOWN.get(place, ((), ()))
-        if self._stack and name not in elements and (hint := near(name, elements)):
-            raise self._wrong(f"there is no <{name}> in <{self._stack[-1]}>{hint}")
-        if name in _KINDS and place == ("applicationGraph",):
-            place = ("graph",)
-        else:
-            place = (*place, name) if self._stack else ()
-        _, known = _KNOWN.get(place, ((), ()))
+        path = tuple(self._stack[1:])
+        elements, _ = _KNOWN.get(path[:-1], ((), ()))
+        if name not in elements and (hint := near(name, elements)):
+            raise self._wrong(f"there is no <{name}> in <{self._stack[-2]}>{hint}")
+        _, known = _KNOWN.get(path, ((), ()))
         for key in attributes:
             if key not in known and (hint := near(key, known)):
                 raise self._wrong(f"<{name}> has no attribute '{key}'{hint}")

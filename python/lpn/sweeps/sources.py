@@ -39,7 +39,7 @@ def source_digest(files):
             continue
         if tree is not None:
             data = ast.dump(tree).encode()
-            for name in _imported(tree, package):
+            for name in sorted(set(_imported(tree, package))):
                 left += _own(name)
         digests[place] = hashlib.sha256(data).hexdigest()
     found = sorted(digest for digest in digests.values() if digest is not None)
@@ -52,16 +52,14 @@ def _imported(tree, package):
     """The names of all modules that may be meant by the imports in a module of a package, also by
     those inside functions.
     """
-    names = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names.update((alias.name, None) for alias in node.names)
+            yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             above = package.split(".")[: len(package.split(".")) - node.level + 1]
             base = ".".join(filter(None, [*(above if node.level else ()), node.module]))
-            names[base] = None
-            names.update((f"{base}.{alias.name}", None) for alias in node.names)
-    return names
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
 def _own(name):

@@ -74,8 +74,7 @@ class Rtl:
         answer = next(line for line in self._process.stdout if line.startswith("beats "))
         _, first, *words = answer.split()
         assert int(first) == before
-        full = words[-1:] == ["full"]
-        numbers = list(map(int, words[: len(words) - full]))
+        numbers = list(map(int, words))
         left = list(zip(numbers[::3], numbers[1::3]))
         expected = [
             (packet, beat)

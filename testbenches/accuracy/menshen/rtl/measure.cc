@@ -11,8 +11,7 @@
 // A line of the input is a stream: clocks from reset to the first beat, then of each packet bytes,
 // idle clocks before it, and 0 (data), 1 (control) or 2 (what the filter drops). A line of the
 // output, beside what the RTL prints: "beats", the stream's first clock since reset, then of each
-// beat that leaves packet, beat and clock since then; "full" where the input was not ready. Beats
-// carry their numbers in bytes 48 to 55.
+// beat that leaves packet, beat and clock since then. Beats carry their numbers in bytes 48 to 55.
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
@@ -75,7 +74,6 @@ void run(const std::vector<Packet>& packets, long before) {
   std::string line = "beats " + std::to_string(first);
   std::size_t at = 0;
   int beat = 0, idle = 0;  // the stream begins with its first beat
-  bool full = false;
   for (long quiet = 0; quiet < kQuietClocks; ++quiet) {
     core.s_axis_tvalid = 0;
     const bool offers = at < packets.size() && idle == 0;
@@ -97,13 +95,11 @@ void run(const std::vector<Packet>& packets, long before) {
         const bool last = core.s_axis_tlast;
         beat = last ? 0 : beat + 1;
         if (last && ++at < packets.size()) idle = packets[at].idle;
-      } else {
-        full = true;
       }
     }
     edge();
   }
-  std::printf("%s%s\n", line.c_str(), full ? " full" : "");
+  std::puts(line.c_str());
 }
 
 }  // namespace
