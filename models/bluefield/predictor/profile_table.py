@@ -21,7 +21,7 @@ import re
 from dataclasses import dataclass
 
 from lpn import Error
-from lpn.errors import near
+from lpn.runs import near
 
 from ..engines import ENGINE_NAME, engines_of, is_engine
 

@@ -7,6 +7,7 @@ Tools import from here: `from lpn.runs import prepare`.
 from ..authoring.net import parameter_values
 from ..captures import Capture, capture_of, is_capture, read_capture, write_capture
 from ..csv_file import read_csv
+from ..errors import near
 from ..json_file import json_data, json_lines, read_json, unpacked
 from ..toml_file import WrongValue, one_of, picoseconds, read_toml, toml_data, whole
 from .batch import run_batch
@@ -34,6 +35,7 @@ __all__ = [
     "json_data",
     "json_lines",
     "load",
+    "near",
     "one_of",
     "parameter_values",
     "picoseconds",
