@@ -13,7 +13,7 @@ from . import host
 from .accelerators import Own
 from .fabric import ways
 from .ports import join_ports
-from .parts import Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
+from .parts import WORD, Bits, Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
 
 __all__ = ["build"]
 
@@ -122,8 +122,10 @@ class _Builder:
     def reads(self):
         """DMA reads of the input: in order, so many at once, into a buffer."""
         net, reads = self.net, self.system.reads
+        # A DRAM's answers are told apart by so many numbers.
+        most = (reads.outstanding,) if self.dram else ()
         self.tags = tags = net.place(
-            "reads.tags", init=self.number("reads.outstanding", reads.outstanding)
+            "reads.tags", init=self.number("reads.outstanding", reads.outstanding, *most)
         )
         size = self.number("reads.buffer", reads.buffer // reads.bytes)
         self.room, self.data = net.place("reads.room", init=size), net.place("reads.data")
@@ -157,6 +159,7 @@ class _Builder:
             take={"run": runs},
             put=[answered],
             delay=memory_time(self.hit, self.levels, self.packet, 1),
+            ordered=True,  # a row is open for none before it is for the one that opens it
         )
         self.stream(answered, arrived)
 
@@ -277,7 +280,7 @@ class _Builder:
 
     def writes(self):
         """Runs of packets to the memory, so many unanswered at once."""
-        net, writes, packets = self.net, self.system.writes, self.packets
+        net, own, writes, packets = self.net, self.own, self.system.writes, self.packets
         window = self.number("writes.outstanding", max(1, writes.outstanding // packets))
         unanswered = net.place("writes.window", init=window)
         run_type = Written if self.dram else Run
@@ -313,6 +316,8 @@ class _Builder:
             put=[answered] if apart else answer,
             delay=time if apart else lambda run: time(run) + latency,
             interval=packets * self.packet,
+            ordered=own.pattern
+            is None,  # rows of pixels are answered by caches, too, each line by itself
         )
         if apart:
             net.transition(
@@ -335,24 +340,65 @@ class _Builder:
     def ask_memory(self, kind, source, bytes, base, answered):
         """Accesses of a stream to the port and back. `base`: the address of its first byte."""
         net, memory = self.net, self.system.memory
+        writing = kind == "write"
         front = self.time(f"memory.front_{kind}", memory.hit + memory.behind + memory.controller)
         net.transition(
             f"memory.find_{kind}",
             take={"t": source},
             put=[
                 self.port.requests.emit(
-                    address=lambda t: t.at + base, bytes=bytes, write=kind == "write", id=0
+                    address=lambda t: t.at + base,
+                    bytes=bytes,
+                    write=writing,
+                    id=0 if writing else lambda t: t.at // bytes % self.system.reads.outstanding,
                 )
             ],
             delay=front,
             interval=self.packet,
             ordered=True,
         )
-        net.transition(
-            f"memory.{kind}",
-            take={"t": self.port.responses.take(guard=lambda t: t.write == (kind == "write"))},
-            put=answered,
-        )
+        if writing:  # which of them, nobody asks
+            net.transition(
+                "memory.write",
+                take={"t": self.port.responses.take(guard=lambda t: t.write)},
+                put=answered,
+            )
+        else:
+            self.in_order(answered)
+
+    def in_order(self, answered):
+        """Reads that the controller has answered, by their ids, in the order in which they were asked for: data
+        is there for the accelerator when all before it is.
+        """
+        net, number = self.net, self.system.reads.outstanding
+        turn = net.place("memory.turn", Where, init=[{"at": 0}])
+        for k in range(-(-number // WORD)):
+            name = "memory.read" if k == 0 else f"memory.read{k}"
+            here = net.place(f"{name}.here", Bits, init=[{"bits": 0}])
+            net.transition(
+                f"{name}.answer",
+                take={
+                    "t": self.port.responses.take(
+                        guard=lambda t, k=k: lpn.select(t.write, -1, t.id // WORD) == k
+                    ),
+                    "here": here,
+                },
+                put=[here.emit(bits=lambda t, here: here.bits | 1 << t.id % WORD)],
+            )
+            net.transition(
+                name,
+                take={
+                    "turn": turn.take(guard=lambda turn, k=k: turn.at // WORD == k),
+                    "here": here.take(
+                        guard=lambda turn, here: here.bits >> turn.at % WORD & 1 == 1
+                    ),
+                },
+                put=[
+                    *answered,
+                    here.emit(bits=lambda turn, here: here.bits & ~(1 << turn.at % WORD)),
+                    turn.emit(at=lambda turn: (turn.at + 1) % number),
+                ],
+            )
 
     def finish(self):
         """The end of a job: as many ends as it says."""

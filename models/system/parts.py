@@ -7,10 +7,23 @@ pixels): one token, for which a unit takes what each of its packets needs. Times
 import lpn
 from models.pcie.parts import HEADER, KINDS, wire_time
 
-__all__ = ["Job", "Pattern", "ROWS", "Run", "Where", "Wire", "Written", "memory_time", "rows_of"]
+__all__ = [
+    "Bits",
+    "Job",
+    "Pattern",
+    "ROWS",
+    "Run",
+    "WORD",
+    "Where",
+    "Wire",
+    "Written",
+    "memory_time",
+    "rows_of",
+]
 
 MOST = 2**40
 BITS, ROWS = 6, 8  # of a Pattern: native/lines.h
+WORD = 32  # of Bits
 
 
 class Job(lpn.Token):
@@ -44,6 +57,12 @@ class Where(lpn.Token):
     """The next address of a stream, from its start."""
 
     at: lpn.Int[0, MOST]
+
+
+class Bits(lpn.Token):
+    """A bit for each of the answers that have come and wait for their turn."""
+
+    bits: lpn.Int[0, 2**WORD - 1]
 
 
 class Wire:

@@ -168,6 +168,13 @@ def _check(system):
             f"reads.bytes and writes.bytes must be at most link.max_payload, "
             f"{system.link.max_payload} bytes: a request is one packet"
         )
+    host, link = system.host, system.link
+    apart = host.request + host.answer + host.pause + link.latency + system.device.register_cycles
+    if host.wait == "poll" and not link.packets and not apart:
+        raise WrongValue(
+            "host.wait is 'poll', and no time passes between two polls, which would go on for ever in one "
+            "instant; write host.pause_ns, or the time of a register access"
+        )
     if system.accelerator.round_trips and system.accelerator.outputs:
         raise WrongValue(
             "accelerator.round_trips is for nets with a memory of their own: no outputs"

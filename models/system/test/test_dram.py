@@ -1,5 +1,7 @@
 """Systems whose memory is a DRAM controller: when its reads are answered, and what is refused."""
 
+import itertools
+
 import lpn
 import pytest
 from conftest import UNIT
@@ -39,6 +41,11 @@ CHANNELS = """base = "controllers/BASE"
 channels = 2
 address = [["column", 7], ["channel", 1], ["bank_group", 2], ["bank", 2], ["rank", 1], ["row", 16]]
 """
+# Neighbouring blocks are in other banks.
+BANKS = """base = "controllers/ddr4"
+[controller]
+address = [["bank_group", 2], ["bank", 2], ["column", 7], ["rank", 1], ["row", 16]]
+"""
 
 
 def system(folder, part="ddr4", outputs="outputs = {out = 1024}", **changed):
@@ -60,21 +67,36 @@ def simulated(model, folder, blocks, **settings):
     return net, lpn.simulate(net, marking, engine="interp", trace=True)
 
 
-def test_reads_are_answered_as_the_controller_answers_a_trace(tmp_path):
-    """A quarter of a cycle is 625 ticks of 250 fs."""
-    model = system(tmp_path, outputs="")
-    net, run = simulated(model, tmp_path, [1024] * 8)
+@pytest.mark.parametrize("outstanding", [16, 40, 100])
+def test_reads_are_answered_as_the_controller_answers_a_trace(tmp_path, outstanding):
+    """And in the order in which they were asked for: blocks are data from the first one on. A quarter of a
+    cycle is 625 ticks of 250 fs.
+    """
+    (tmp_path / "part.toml").write_text(BANKS)
+    model = system(tmp_path, "part.toml", outputs="", hit_ns=0)
+    net, run = simulated(model, tmp_path, [1024] * 8, outstanding_reads=outstanding)
     names = list(net.transitions)
-    commits = {
-        kind: [c.time for c in run.trace if names[c.transition] == f"memory.{kind}"]
-        for kind in ("find_read", "read")
-    }
-    asked = [-(-t // 625) // 4 for t in commits["find_read"]]
-    trace = Trace("reads", "ddr4", asked, list(range(128)), [False] * 128)
+
+    def commits(*which):
+        return sorted(c.time for c in run.trace if names[c.transition] in which)
+
+    asked = [-(-t // 625) // 4 for t in commits("memory.find_read")]
+    part = str(tmp_path / "part.toml")
+    trace = Trace("reads", part, asked, list(range(128)), [False] * 128)
     made = dram.net_of(trace)
     _, _, done = trace.times(prepare(Model("dram", made), trace.marking(made), engine="interp"))
     assert len(asked) == 128 and run.ending == "done"
-    assert [t // 2500 for t in commits["read"]] == sorted(done)
+    words = [f"memory.read{k or ''}" for k in range(-(-outstanding // 32))]
+    assert [t // 2500 for t in commits(*words)] == list(itertools.accumulate(done, max))
+    assert list(done) != sorted(done)
+
+
+def test_more_reads_at_once_than_answers_are_told_apart_are_refused(tmp_path):
+    with pytest.raises(lpn.Error) as refused:
+        simulated(system(tmp_path), tmp_path, [64], **{"reads.outstanding": 17})
+    assert "'reads.outstanding' of net 'system' is 17, outside its range 1..16" in str(
+        refused.value
+    )
 
 
 def test_what_is_slow_is_slow(tmp_path):

@@ -185,6 +185,18 @@ def test_rows_of_dram(tmp_path):
     assert ran(tmp_path, dram, open_page=0)[0][0] == base + 3 + 13 + 17 + 1
 
 
+def test_no_access_of_a_row_is_answered_before_the_one_that_opens_it(tmp_path):
+    """Each was answered in its own time: 16 reads of a row were there when the row was open."""
+    dram = FILE.replace('input = "behind"\noutput = "behind"\n', "") + (
+        "access_ns = 13\nactivate_ns = 400\nprecharge_ns = 601\n"
+    )
+    text = dram.replace("bytes_per_cycle = 8", "bytes_per_cycle = 64")
+    text = text.replace("out = 64", "out = 1024")
+    found, _ = ran(tmp_path, text, "1024")
+    opened = 100 + 5 + 11 + 13 + 1001 + 100
+    assert found[0] == BELL + 2 + opened + 16 * 2 + WORK + opened + TOLD
+
+
 def test_packets_of_pci_express_take_turns(tmp_path):
     slow = ran(tmp_path, FILE, "4096", generation=1, lanes=1)[0][0]
     fast = ran(tmp_path, FILE, "4096", generation=5, lanes=16)[0][0]
@@ -257,6 +269,11 @@ def test_a_net_with_a_memory_of_its_own_gets_round_trips(tmp_path):
         ("bytes = 64\n", "bytes = 0\n", "reads.bytes must be a whole number 1..4096, got 0"),
         ("bytes = 64\n", "start = 9999\n", "reads.start is 9999 bytes, more than reads.buffer ho"),
         ("bytes = 64\n", "bytes = 64\nbuffer = 32\n", "reads.buffer has 32 bytes, less than read"),
+        (
+            "ns = 100\n[host]\nrequest_ns = 30\nanswer_ns = 20\n" + INTERRUPT,
+            "ns = 0\n[device]\nregister_cycles = 0\n[host]\n",
+            "host.wait is 'poll', and no time passes between two polls, which would go on for ever",
+        ),
         ('"interrupt"', '"sleep"', "host.wait must be one of poll, interrupt, got 'sleep'"),
         ("{out = 64}", "{uot = 64}", "accelerator.outputs: 'uot' is not one of unit.py's done pl"),
         ('"bytes"}', '"size"}', "accelerator.inputs.blocks: its tokens have no property 'size'"),
