@@ -167,9 +167,14 @@ def completions(request, chunk):
     return found
 
 
-def replay(topology, byte_fs):
-    """[(instant, device, write, size)] of transfers as they end. byte_fs: of each link, by name."""
-    events, ended = Events(), []
+def replay(topology, byte_fs, events=None, guest=None):
+    """[(instant, device, write, size)] of transfers as they end. byte_fs: of each link, by name.
+
+    guest: who is in the place of the device `guest.name`, whose `up` and `down` are then its directions and
+    the root's to it: guest.at_root(kind, packet) and guest.at_device(kind, packet) are told what has arrived,
+    guest.begin() begins one thing that can begin.
+    """
+    events, ended = events or Events(), []
     at_device = {device.link: name for name, device in topology.devices.items()}
     at_switch = {switch.link: name for name, switch in topology.switches.items()}
     numbers = {name: k for k, name in enumerate(topology.devices)}
@@ -177,6 +182,9 @@ def replay(topology, byte_fs):
 
     def done(*transfer):
         ended.append(transfer)
+
+    def theirs(packet):
+        return guest is not None and packet["device"] == numbers[guest.name]
 
     def below(link):
         """The numbers of devices under a link."""
@@ -201,18 +209,21 @@ def replay(topology, byte_fs):
 
         def memory(kind, packet):
             def written():
-                if packet["last"]:
+                if theirs(packet):
+                    guest.at_root(kind, packet)
+                elif packet["last"]:
                     done(events.now, packet["device"], True, packet["size"])
                 ups[link].free(kind, packet)
 
             def read():
-                downs[link].waits["completion"].extend(completions(packet, topology.chunk))
+                if theirs(packet):
+                    guest.at_root(kind, packet)
+                else:
+                    downs[link].waits["completion"].extend(completions(packet, topology.chunk))
                 ups[link].free(kind, packet)
 
-            if kind == "posted":
-                events.after(topology.write, written)
-            else:
-                events.after(topology.read, read)
+            after = {"posted": topology.write, "nonposted": topology.read, "completion": 0}
+            events.after(after[kind], written if kind == "posted" else read)
 
         return memory if parent == "root" else forward
 
@@ -235,7 +246,10 @@ def replay(topology, byte_fs):
 
         def receive(kind, packet):
             def taken():
-                engines[link].receive(packet)
+                if theirs(packet):
+                    guest.at_device(kind, packet)
+                else:
+                    engines[link].receive(packet)
                 downs[link].free(kind, packet)
 
             events.after(0, taken)
@@ -251,9 +265,17 @@ def replay(topology, byte_fs):
         )
         downs[name] = Direction(*how, at_lower(name), lambda kind: None)
     for name, device in topology.devices.items():
-        engines[device.link] = Engine(
-            events, numbers[name], device, topology.max_payload, ups[device.link], done
-        )
+        if guest is None or name != guest.name:
+            engines[device.link] = Engine(
+                events, numbers[name], device, topology.max_payload, ups[device.link], done
+            )
     parts = [*engines.values(), *ups.values(), *downs.values()]
+    if guest is not None:
+        link = topology.devices[guest.name].link
+        guest.number, guest.up = numbers[guest.name], ups[link]
+        while topology.links[link].parent != "root":
+            link = topology.switches[topology.links[link].parent].link
+        guest.down = downs[link]
+        parts.insert(0, guest)
     events.run(lambda: any(part.begin() for part in parts))
     return ended
