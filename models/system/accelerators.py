@@ -214,6 +214,11 @@ def fill(system, own, marking, path, earlier):
     position = 0
     for place in own.net.places:
         rows = tokens.rows(place)
+        if late := next((t for t in tokens.times(place) if t), 0):
+            raise ValueError(
+                f"a token of {place} arrives in cycle {late}; in a system tokens wait for their data, or are there "
+                "from the start: leave out at="
+            )
         if place not in own.inputs:
             if rows:
                 marking.add_rows(f"accelerator.{place}", rows)
@@ -229,6 +234,8 @@ def fill(system, own, marking, path, earlier):
             _check_room(system, marking, max(needs)[0], f"a token of {place} waits")
         marking.add_rows(f"device.waiting.{place}", rows)
         marking.add_rows(f"device.needs.{place}", needs)
+    if tokens.done_count is not None or own.net.done_count is not None:
+        marking.done_count = 1  # a part of it never stops: the run ends when the driver knows
     ends = 0
     for place, many in own.finished.items():
         count = many if isinstance(many, int) else tokens.count(many)

@@ -151,6 +151,38 @@ def test_what_does_not_fit_into_the_buffer_is_refused(tmp_path):
         model.workload(tmp_path / "sizes", model.net())
 
 
+@pytest.mark.parametrize("who", ["marking", "net"])
+def test_an_accelerator_with_a_timer_ends_when_the_driver_knows(tmp_path, who):
+    """It went on for ever, though its workload said when it ends."""
+    write(tmp_path)
+    timer = """    timer = net.place("timer", init=1)
+    net.transition("tick", take={"t": timer}, put=[timer], delay=100, servers=1)
+    return net
+"""
+    unit = UNIT.replace("    return net\n", timer)
+    unit = unit.replace(f"    return {who}\n", f"    {who}.done_count = 1\n    return {who}\n")
+    (tmp_path / "unit.py").write_text(unit)
+    model = lpn.load(str(tmp_path / "board.toml"))
+    net = model.net()
+    run = lpn.simulate(net, model.workload(tmp_path / "sizes", net), limit=10**6, engine="interp")
+    assert run.ending == "done"
+    assert run.latency == BELL + READ + WORK + WRITE + TOLD
+
+
+@pytest.mark.parametrize("place", ["blocks", "beside"])
+def test_tokens_that_arrive_later_are_refused(tmp_path, place):
+    """They were there at once."""
+    write(tmp_path)
+    unit = UNIT.replace("    out = net", '    beside = net.place("beside", start=True)\n    out = net')
+    unit = unit.replace('{"b": blocks}', '{"b": blocks, "c": beside}')
+    late = f"    marking.add('beside', count=2)\n    marking.add('{place}', at=7VALUES)\n"
+    late = late.replace("VALUES", ", bytes=64" if place == "blocks" else "")
+    (tmp_path / "unit.py").write_text(unit.replace("    return marking", f"{late}    return marking"))
+    model = lpn.load(str(tmp_path / "board.toml"))
+    with pytest.raises(ValueError, match=f"a token of {place} arrives in cycle 7; in a system"):
+        model.workload(tmp_path / "sizes", model.net())
+
+
 def test_a_header_that_does_not_fit_into_the_buffer_is_refused(tmp_path):
     text = DEMO.read_text().replace("buffer = 4096\nstart = 2052", "buffer = 512\nstart = 512")
     (tmp_path / "board.toml").write_text(text)
