@@ -29,6 +29,12 @@ class Found(lpn.Token):
     found: lpn.Int[HIT, MOST_LINES]  # HIT, -1: in DRAM, or the dirty line that goes for it
 
 
+class Turn(lpn.Token):
+    """Whose access comes to the edge next."""
+
+    port: lpn.Int[0, 2**16]
+
+
 class Line(lpn.Token):
     """The line that a stream is in."""
 
@@ -90,11 +96,11 @@ def join_ports(b):
     accelerator: the place that is joined to it}.
     """
     net, connect = b.net, {}
-    edge = net.place("memory.edge", init=1)
+    edge, turns = net.place("memory.edge", init=1), net.place("memory.turns", Turn)
     b.memory_port()
     for number, (name, kind) in enumerate(b.system.accelerator.ports):
         port = lib.memory_port(net, f"memory.{name}")
-        _Port(b, name, kind, number * SLOTS, port, edge).build()
+        _Port(b, name, kind, number * SLOTS, port, edge, turns).build()
         connect |= {f"{name}.requests": port.requests, f"{name}.responses": port.responses}
     net.transition(
         "memory.written_back",
@@ -105,9 +111,9 @@ def join_ports(b):
 
 
 class _Port:
-    def __init__(self, b, name, kind, base, port, edge):
+    def __init__(self, b, name, kind, base, port, edge, turns):
         self.b, self.net, self.name, self.base = b, b.net, f"memory.{name}", base
-        self.port, self.edge = port, edge
+        self.port, self.edge, self.turns = port, edge, turns
         self.ids = [id for owner, id in b.own.streams if owner == name]
         self.line = b.system.memory.line
         memory = b.system.memory
@@ -129,13 +135,17 @@ class _Port:
         self.step(
             "link",
             take={"t": self.port.requests},
-            put=[sent.forward("t")],
+            put=[sent.forward("t"), self.turns.emit(port=self.base // SLOTS)],
             delay=latency,
             ordered=True,
         )
         self.step(
             "pass",
-            take={"t": sent, "edge": self.edge},
+            take={
+                "turn": self.turns.take(guard=lambda turn: turn.port == self.base // SLOTS),
+                "t": sent,
+                "edge": self.edge,
+            },
             put=[inside.forward("t"), self.edge],
             delay=self.time("edge", self.pass_time),
             servers=1,

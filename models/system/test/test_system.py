@@ -173,11 +173,15 @@ def test_an_accelerator_with_a_timer_ends_when_the_driver_knows(tmp_path, who):
 def test_tokens_that_arrive_later_are_refused(tmp_path, place):
     """They were there at once."""
     write(tmp_path)
-    unit = UNIT.replace("    out = net", '    beside = net.place("beside", start=True)\n    out = net')
+    unit = UNIT.replace(
+        "    out = net", '    beside = net.place("beside", start=True)\n    out = net'
+    )
     unit = unit.replace('{"b": blocks}', '{"b": blocks, "c": beside}')
     late = f"    marking.add('beside', count=2)\n    marking.add('{place}', at=7VALUES)\n"
     late = late.replace("VALUES", ", bytes=64" if place == "blocks" else "")
-    (tmp_path / "unit.py").write_text(unit.replace("    return marking", f"{late}    return marking"))
+    (tmp_path / "unit.py").write_text(
+        unit.replace("    return marking", f"{late}    return marking")
+    )
     model = lpn.load(str(tmp_path / "board.toml"))
     with pytest.raises(ValueError, match=f"a token of {place} arrives in cycle 7; in a system"):
         model.workload(tmp_path / "sizes", model.net())
