@@ -54,6 +54,13 @@ def own_of(system) -> Own:
     """The accelerator of a System. Raises Error "E-system-file" where the file does not fit it."""
     about = system.accelerator
     model, net = _loaded(system)
+    if net.frequency is not None and net.frequency * about.period != 10**12:
+        mhz = f"{net.frequency / 1e6:g}"
+        raise wrong(
+            system,
+            f"accelerator.clock_mhz is {10**6 // about.period}, but the net of '{about.model}' says that it has "
+            f"{mhz} (net.frequency); write clock_mhz = {mhz}, or leave net.frequency out there",
+        )
     trips = {name: cycles_of(system, kind) for name, kind in about.round_trips}
     for name in trips:
         if name not in net.params:

@@ -62,7 +62,7 @@ class Arrived(lpn.Token):
 class Answer(lpn.Token):
     """An access on its way to its answer."""
 
-    address: lpn.Int[0, 2**49]
+    address: lib.Access.__annotations__["address"]
     bytes: lpn.Int[1, 2**32 - 1]
     write: bool
     id: lpn.Int[0, 2**31 - 1]

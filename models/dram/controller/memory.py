@@ -12,7 +12,7 @@ __all__ = ["open_port"]
 class Under(lpn.Token):
     """An access under way."""
 
-    address: lpn.Int[0, 2**49]
+    address: lpn.lib.Access.__annotations__["address"]
     bytes: lpn.Int[1, 2**32 - 1]
     write: bool
     id: lpn.Int[0, 2**31 - 1]

@@ -151,6 +151,23 @@ def test_what_does_not_fit_into_the_buffer_is_refused(tmp_path):
         model.workload(tmp_path / "sizes", model.net())
 
 
+def test_a_net_of_another_frequency_is_refused(tmp_path):
+    write(tmp_path)
+    for mhz in (500, 250):
+        said = UNIT.replace(
+            "    return net\n", f"    net.frequency = {mhz} * 10**6\n    return net\n"
+        )
+        (tmp_path / "unit.py").write_text(said)
+        model = lpn.load(str(tmp_path / "board.toml"))
+        if mhz == 500:
+            assert model.net()
+    with pytest.raises(
+        lpn.Error, match="clock_mhz is 500, .* write clock_mhz = 250, or leave"
+    ) as no:
+        model.net()
+    assert no.value.code == "E-system-file"
+
+
 @pytest.mark.parametrize("who", ["marking", "net"])
 def test_an_accelerator_with_a_timer_ends_when_the_driver_knows(tmp_path, who):
     """It went on for ever, though its workload said when it ends."""

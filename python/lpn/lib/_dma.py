@@ -36,7 +36,8 @@ def dma(
     `read`, `write`: the MemoryPorts of source and destination. Each side cuts a move into
     bursts as `bursts` does (`burst`, `boundary` in bytes), one per cycle, and goes on to the next
     move by itself. A read needs one of `reads` outstanding ones and as many bytes of the `buffer`,
-    which it keeps until they are written; a write needs one of `writes` and its bytes in the buffer.
+    which it keeps until they are written; a write needs one of `writes` and as many bytes in the buffer,
+    which are its own where reads are answered in order.
     A move is done when as many bytes as those of it and all before it have been answered.
 
     reads, writes: ints or parameters. buffer: bytes, at least two bursts: with less, a read may wait for
