@@ -316,8 +316,8 @@ class _Builder:
             put=[answered] if apart else answer,
             delay=time if apart else lambda run: time(run) + latency,
             interval=packets * self.packet,
-            ordered=own.pattern
-            is None,  # rows of pixels are answered by caches, too, each line by itself
+            # Rows of pixels are answered by caches, too, each line by itself.
+            ordered=own.pattern is None,
         )
         if apart:
             net.transition(

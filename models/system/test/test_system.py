@@ -247,7 +247,11 @@ def test_no_access_of_a_row_is_answered_before_the_one_that_opens_it(tmp_path):
     text = text.replace("out = 64", "out = 1024")
     found, _ = ran(tmp_path, text, "1024")
     opened = 100 + 5 + 11 + 13 + 1001 + 100
-    assert found[0] == BELL + 2 + opened + 16 * 2 + WORK + opened + TOLD
+    begun = BELL + 2 + opened + 16 * 2 + WORK  # the first of 16 writes leaves
+    assert found[0] == begun + opened + TOLD
+    # Two at once: the second is answered with the first, which opens the row for both.
+    found, _ = ran(tmp_path, text, "1024", outstanding_writes=2)
+    assert found[0] == begun + opened + 7 * (opened - 1001) + 2 + TOLD
 
 
 def test_packets_of_pci_express_take_turns(tmp_path):

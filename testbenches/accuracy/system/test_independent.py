@@ -17,7 +17,7 @@ import lpn  # noqa: E402
 
 SLOW = bool(os.environ.get("LPN_SLOW"))
 SEED = 20261129
-CASES = 3000 if SLOW else 100
+CASES = 3000 if SLOW else 300
 COMPILED = 8 if SLOW else 0
 
 lpn.load("system")
