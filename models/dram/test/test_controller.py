@@ -8,7 +8,7 @@ import random
 import pytest
 
 lpn = pytest.importorskip("lpn")
-from lpn.runs import Model, prepare  # noqa: E402
+from lpn.runs import prepare  # noqa: E402
 
 MODEL = lpn.load("dram")
 from models.dram.trace import Trace  # noqa: E402
@@ -259,7 +259,7 @@ def test_blocks_that_are_never_under_way_together(tmp_path):
     assert rows != marking.rows("requests")
     alone.add_rows("requests", rows, at=marking.times("requests"))
     alone.done_count = marking.done_count
-    found = [trace.times(prepare(Model("dram", net), m))[1:] for m in (marking, alone)]
+    found = [trace.times(prepare(net, m))[1:] for m in (marking, alone)]
     assert found[0] == found[1]
 
 

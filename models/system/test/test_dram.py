@@ -3,7 +3,7 @@
 import lpn
 import pytest
 from conftest import UNIT
-from lpn.runs import Model, prepare
+from lpn.runs import prepare
 
 dram = lpn.load("dram").module
 
@@ -72,7 +72,7 @@ def test_reads_are_answered_as_the_controller_answers_a_trace(tmp_path):
     asked = [-(-t // 625) // 4 for t in commits["find_read"]]
     trace = Trace("reads", "ddr4", asked, list(range(128)), [False] * 128)
     made = dram.net_of(trace)
-    _, _, done = trace.times(prepare(Model("dram", made), trace.marking(made), engine="interp"))
+    _, _, done = trace.times(prepare(made, trace.marking(made), engine="interp"))
     assert len(asked) == 128 and run.ending == "done"
     assert [t // 2500 for t in commits["read"]] == sorted(done)
 
