@@ -44,7 +44,7 @@ FLOORS = {
     "python/lpn": [
         ["source", "interrupt", "words"],
         ["errors"],
-        ["json_file", "output_file"],
+        ["json_file", "output_file", "source_digest"],
         ["authoring", "csv_file", "plots", "parallel", "toml_file"],
         ["lib", "spaces", "captures", "traffic"],
         ["runs"],
