@@ -263,6 +263,18 @@ def test_blocks_that_are_never_under_way_together(tmp_path):
     assert found[0] == found[1]
 
 
+def test_more_requests_than_numbers(tmp_path, monkeypatch):
+    """Long traces were refused. A number is taken again long after its request is done."""
+    from models.dram import trace
+
+    draw = random.Random(5)
+    requests = [[k * 5, draw.choice("RRW"), draw.randrange(2**20) * 64] for k in range(3000)]
+    path = written(tmp_path, requests)
+    all_their_own = times(path)
+    monkeypatch.setattr(trace, "NUMBERS", 1024)
+    assert times(path) == all_their_own
+
+
 def test_two_channels(tmp_path):
     # Each has its own commands; one request is accepted a cycle.
     requests = [[0, "R", 0], [0, "R", CHANNEL], [0, "R", BANK]]
