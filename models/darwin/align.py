@@ -66,12 +66,25 @@ def check(array: Array, scores: Scores, ref_len: int, query_len: int) -> None:
     for name in ("mismatch", "gap_open", "gap_extend"):
         if not lowest <= getattr(scores, name) <= 0:
             raise ValueError(f"{name} must be {lowest} to 0, got {getattr(scores, name)}")
+    if scores.match < 1:
+        raise ValueError(f"match must be 1 or more, got {scores.match}")
+
+
+def check_score(array: Array, score: int, of: str) -> None:
+    """Raises ValueError for a score that wraps round in an element."""
     highest = 2 ** (array.pe_width - 1) - 1
-    if scores.match < 1 or scores.match * min(ref_len, query_len) > highest:
+    if score > highest:
         raise ValueError(
-            f"match={scores.match} for {min(ref_len, query_len)} bases: scores must be above 0 and "
-            f"may reach {highest} in {array.pe_width} bits"
+            f"{of} a score of {score}; pe_width={array.pe_width} holds {highest}, the RTL wraps "
+            "round beyond"
         )
+
+
+def check_any(array: Array, scores: Scores, ref_len: int, query_len: int) -> None:
+    """As check(), where the bases are not known: the best that there are have to fit, too."""
+    check(array, scores, ref_len, query_len)
+    bases = min(ref_len, query_len)
+    check_score(array, scores.match * bases, f"{bases} bases and match={scores.match} may reach")
 
 
 def steps(
@@ -84,11 +97,13 @@ def steps(
 ) -> tuple[int, bool]:
     """The direction pointers that the traceback emits, and whether its limit ended it.
 
-    `fields` is align_fields, `max_steps` max_tb_steps. Raises ValueError as `check` does.
+    `fields` is align_fields, `max_steps` max_tb_steps. Raises ValueError as `check` does, and for
+    scores that do not fit.
     """
     check(array, scores, len(ref), len(query))
     rows, ref_bases = _sequences(ref, query, array, fields)
-    states, directions, best = _fill(rows, ref_bases, len(query), array, scores)
+    states, directions, best, greatest = _fill(rows, ref_bases, len(query), array, scores)
+    check_score(array, greatest, "the sequences reach")
     if fields & START_LAST:
         element = (len(query) - 1) % array.elements
         address = (len(query) - 1) // array.elements * len(ref) + len(ref) - 1
@@ -121,8 +136,9 @@ def _sequences(ref, query, array, fields):
 
 
 def _fill(rows, ref_bases, used, array, scores):
-    """Pointers of all cells, their gap bits, and where the greatest score is: element, address and
-    pointer. Row r is computed by element r % N in stripe r // N; the last stripe is whole.
+    """Pointers of all cells, their gap bits, where the greatest score is (element, address and
+    pointer), and that score. Row r is computed by element r % N in stripe r // N; the last stripe
+    is whole.
     """
     n, width = array.elements, len(ref_bases)
     stripes = -(-used // n)
@@ -175,7 +191,7 @@ def _fill(rows, ref_bases, used, array, scores):
     for element, (value, address, state) in enumerate(most):
         if value > greatest:
             greatest, best = value, (element, address, state)
-    return states, directions, best
+    return states, directions, best, greatest
 
 
 def _trace(states, directions, n, element, address, state, limit):

@@ -68,7 +68,7 @@ def net() -> lpn.Net:
         assert tile.ref_len < tile_size, "the reference fits a tile"
         assert stripes_of(tile) * elements < tile_size, "the stripes of the query fit a tile"
         assert match >= 1 and all(p <= 0 for p in penalties), "only a match scores above 0"
-        assert match * min(tile.ref_len, tile.query_len) < 2 ** (pe_width - 1), "scores fit"
+        assert all(p >= -(2 ** (pe_width - 2)) for p in penalties), "penalties fit"
         assert align_fields < 0 or tile.traceback == (align_fields >> 5 & 1), "as align_fields says"
         assert max_tb_steps < 0 or tile.steps < 2 * tile_size, "as max_tb_steps says"
         # GACTTop.v: 8 bases per word, both ports at once; then ARRAY_START, and in the array WAIT
@@ -152,13 +152,11 @@ def workload(input_path, net: lpn.Net) -> lpn.Marking:
         most = values["max_tb_steps"] if values["max_tb_steps"] >= 0 else pair.max_tb_steps
         traceback = fields >> 5 & 1
         try:
-            align.check(array, scores, pair.ref_len, pair.query_len)
-            if not traceback:
-                count, limited = 0, False
-            elif pair.steps is not None:
-                count, limited = pair.steps
-            else:
+            if traceback and pair.steps is None:
                 count, limited = align.steps(pair.ref, pair.query, array, scores, fields, most)
+            else:
+                align.check_any(array, scores, pair.ref_len, pair.query_len)
+                count, limited = pair.steps if traceback else (0, False)
         except ValueError as error:
             raise ValueError(f"{pair.name}: {error}") from None
         marking.add(
@@ -211,7 +209,7 @@ def space(
             f"traceback={asked}, or leave align_fields out"
         )
     for lengths in ((ref_shortest, query_shortest), (ref_len, query_len)):
-        align.check(array, align.Scores(match=values["match"]), *lengths)
+        align.check_any(array, align.Scores(match=values["match"]), *lengths)
     limit = values["max_tb_steps"] if values["max_tb_steps"] >= 0 else pairs.MAX_TB_STEPS
     limit = limit % array.tile
     if traceback and limit == 0:

@@ -7,7 +7,7 @@ runs on the net of its controller (controller/, controllers/*.toml).
 
 from lpn.command import counted, table
 
-from lpn.runs import Model, prepare
+from lpn.runs import prepare
 
 from . import controller, device
 from .sequence import Sequence, earliest, marking, truth_rows
@@ -57,7 +57,7 @@ def answer(input) -> dict:
 
 def _answer_of_trace(trace):
     net = _net(trace.standard)
-    ready = prepare(Model("dram", net), trace.marking(net), engine=None)
+    ready = prepare(net, trace.marking(net), engine=None)
     _, accept, done = trace.times(ready)
     latencies = sorted(d - a for a, d in zip(accept, done))
     return {

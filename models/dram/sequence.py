@@ -3,7 +3,7 @@
 import os
 
 import lpn
-from lpn.runs import Model, json_data, prepare, read_json, unpacked
+from lpn.runs import json_data, prepare, read_json, unpacked
 
 from . import trace
 from .device import LONGEST, codes, named
@@ -168,7 +168,7 @@ def earliest(sequence, net) -> list:
     for command, where, not_before, _ in going:
         asking += [(command, where, 0, True), (command, where, not_before, False)]
     other = Sequence(sequence.name, sequence.standard, asking)
-    run = prepare(Model("dram", net), marking(other, net)).run(collect=["asked"])
+    run = prepare(net, marking(other, net)).run(collect=["asked"])
     return [(c, w, t) for (c, w, *_), t in zip(going, run.collected["asked"][1])]
 
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections import defaultdict
 
 import lpn
 from lpn.runs import read_json, unpacked
@@ -13,7 +14,9 @@ from .standard import FILES, beside, standard
 __all__ = ["Requests", "Trace", "controllers"]
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "controllers")
-MOST = 2**ID_BITS  # requests: a number fits beside the row
+NUMBERS = (
+    2**ID_BITS
+)  # one fits beside the row; requests under way are far fewer, and take them in turn
 LATEST = 2**40
 
 
@@ -99,14 +102,10 @@ class Trace:
         return trace
 
     def marking(self, net):
-        """The tokens of the requests. Raises Error "E-dram-trace", and ValueError for more of them
-        than the controller's net has room for.
-        """
+        """The tokens of the requests. Raises Error "E-dram-trace"."""
         import numpy as np  # not before it is needed: it takes a tenth of a second
 
         made = self.standard
-        if len(self.block) > MOST:
-            raise ValueError(f"a trace has at most {MOST} requests, got {len(self.block)}")
         self._check(made)
         arrive, block, writes = (
             np.array(v, np.int64) for v in (self.arrive, self.block, self.writes)
@@ -121,7 +120,8 @@ class Trace:
             arrives=arrive,
             channel=channel,
             bank=bank,
-            entry=((row * 2 + writes << PART_BITS | part) << ID_BITS) + np.arange(len(block)),
+            entry=((row * 2 + writes << PART_BITS | part) << ID_BITS)
+            + np.arange(len(block)) % NUMBERS,
         )
         marking.done_count = len(self.block)
         return marking
@@ -150,8 +150,10 @@ class Trace:
         cycles = {}
         for place in ("accepted", "done"):
             found = cycles[place] = [None] * len(self.block)
+            turn = defaultdict(int)  # how many requests of each number there were before
             for number, tick in zip(*run.collected[place]):
-                found[number] = tick // TICKS
+                found[turn[number] + number] = tick // TICKS
+                turn[number] += NUMBERS
         return run, cycles["accepted"], cycles["done"]
 
 

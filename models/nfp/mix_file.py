@@ -60,6 +60,8 @@ def save(path, program, weights, unroll=None):
 
     Raises Error E-nfp-mix when it cannot be written.
     """
+    from lpn.runs import written
+
     data = {
         "program": os.path.relpath(program, os.path.dirname(os.path.abspath(path))),
         "paths": [{"path": name, "weight": weight} for name, weight in weights],
@@ -67,7 +69,7 @@ def save(path, program, weights, unroll=None):
     if unroll:
         data["unroll"] = unroll
     try:
-        with open(path, "w", encoding="utf-8") as file:
+        with written(path) as file:
             json.dump(data, file, indent=1)
             file.write("\n")
     except OSError as problem:

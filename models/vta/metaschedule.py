@@ -11,6 +11,7 @@ import json
 import numpy
 
 import lpn
+from lpn.runs import written
 from models.vta import files
 from models.vta.config import DEFAULT
 from models.vta.model import marking_of, net
@@ -107,7 +108,7 @@ class CostModel:
 
     def save(self, path):
         """Keeps the parameters of the net."""
-        with open(path, "w", encoding="utf-8") as file:
+        with written(path) as file:
             json.dump(self._clocks.params, file)
 
     def load(self, path):

@@ -3,6 +3,7 @@
 import functools
 
 import lpn
+from lpn.runs import source_digest
 from models.vta import interpret, schedule
 from models.vta.model import marking_of, net
 
@@ -73,8 +74,11 @@ class Tuner:
         return schedule.features(self.conv, chosen)
 
     def subject(self):
-        """What is tuned, as the journal of a search says it."""
-        subject = {"model": "vta", "conv": vars(self.conv), "params": self.params}
+        """What is tuned, as the journal of a search says it; the Python counts that makes programs,
+        clocks and candidates.
+        """
+        subject = {"model": "vta", "source": source_digest([(__file__, __package__)])}
+        subject |= {"conv": vars(self.conv), "params": self.params}
         return {**subject, "uneven": True} if self.uneven else subject
 
     def search(self, **options):

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .errors import listed, mistake, without_place
+from .output_file import written
 
 __all__ = ["METRICS", "check_plot", "check_sweep", "plot_lines", "plot_samples", "plot_sweep"]
 
@@ -77,8 +78,11 @@ def _figure(path, title, panels, **options):
         try:
             yield list(rows[:, 0])
             figure.suptitle(title)
-            made = {"Date": None} if path.lower().endswith(".svg") else None
-            figure.savefig(path, metadata=made)
+            kind = os.path.splitext(path)[1][1:].lower()
+            with written(path, binary=True) as file:
+                figure.savefig(
+                    file, format=kind, metadata={"Date": None} if kind == "svg" else None
+                )
         except OSError as error:
             raise without_place(
                 "E-plot", f"cannot write {path}: {error.strerror or error}"

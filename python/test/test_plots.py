@@ -1,5 +1,7 @@
 """plots: what can be drawn, and that the same numbers give the same picture."""
 
+import os
+
 import lpn
 import pytest
 from lpn.plots import check_plot, check_sweep, plot_lines, plot_samples, plot_sweep
@@ -45,3 +47,18 @@ def test_refusals(pipe, check, words):
     with pytest.raises(lpn.Error, match=words) as caught:
         check(Definition(pipe, ["4"], engine="interp"))
     assert caught.value.code == "E-plot"
+
+
+def test_a_plot_that_cannot_be_written_leaves_the_older_one(tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    def full(figure, file, **options):
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "old.svg"
+    path.write_text("older")
+    monkeypatch.setattr(Figure, "savefig", full)
+    with pytest.raises(lpn.Error, match="old.svg: No space left on device"):
+        plot_lines([("y", [(None, [(1, 2)], False)])], "x", str(path), "title")
+    assert path.read_text() == "older" and os.listdir(tmp_path) == ["old.svg"]

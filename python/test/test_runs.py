@@ -49,6 +49,18 @@ def test_prepare_a_net_or_a_marking():
     assert prepare(net, marking).run().latency == 3
 
 
+def test_a_net_keeps_its_parameters(pipe):
+    net = lpn.load(pipe).net(work=9)
+    marking = lpn.Marking(net)
+    marking.add("words")
+    mine = lpn.simulate(net, marking).latency
+    assert prepare(net, marking).run().latency == mine
+    assert prepare(net, marking, {"work": 2}).run().latency == mine - 7
+    assert lpn.simulate(net, marking).latency == mine
+    with pytest.raises(lpn.Error, match="no parameter 'wrok'"):
+        prepare(net, marking, {"wrok": 2})
+
+
 def test_a_model_with_a_net_per_input(tmp_path):
     path = tmp_path / "shaped.py"
     path.write_text(

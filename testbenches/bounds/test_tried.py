@@ -14,7 +14,7 @@ from lpn import lib
 
 from lpn.proofs import question, tried
 from lpn.proofs.certificate import check
-from lpn.runs import Model, prepare
+from lpn.runs import prepare
 
 from _round_robin import by_free_counts
 
@@ -281,7 +281,7 @@ def test_when_done_tokens_of_two_outputs_come(options):
         marking = lpn.Marking(net)
         marking.add_rows("in0", tokens[:1])
         marking.add_rows("in1", tokens[1:])
-        ready = prepare(Model("switch", net), marking, engine="interp")
+        ready = prepare(net, marking, engine="interp")
         found = ready.run(collect=["out0", "out1"]).collected.values()
         for k, t in enumerate(sorted(t for _, at in found for t in at)):
             times[k].append(t)

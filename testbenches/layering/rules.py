@@ -44,7 +44,7 @@ FLOORS = {
     "python/lpn": [
         ["source", "interrupt", "words"],
         ["errors"],
-        ["json_file", "output_file"],
+        ["json_file", "output_file", "source_digest"],
         ["authoring", "csv_file", "plots", "parallel", "toml_file"],
         ["lib", "spaces", "captures", "traffic"],
         ["runs"],
@@ -76,6 +76,7 @@ THIRD_PARTY = {
     "doctest/": ("*/test/", "models/*/native/test/", "testbenches/"),
     "verilated": ("testbenches/accuracy/",),
     "Vjpeg_core": ("testbenches/accuracy/",),
+    "VGACTTop": ("testbenches/accuracy/",),
     "Vrmt_wrapper": ("testbenches/accuracy/",),
     "configuration.h": ("testbenches/accuracy/dram/",),  # DRAMsim3, where there is a checkout
     "dram_system.h": ("testbenches/accuracy/dram/",),

@@ -22,7 +22,7 @@ import time
 from pathlib import Path
 
 from _measure import ROOT, SEED, SHARED, machine
-from lpn.runs import Model, prepare
+from lpn.runs import prepare
 
 import lpn
 from models.dram.controller.tokens import TICKS
@@ -148,7 +148,7 @@ def ports():
                 ]
                 work.add_rows("asks", rows, at=[TICKS * cycles * k for k in range(n)])
                 work.done_count = n
-                readies[cycles, joins] = prepare(Model("port", net), work, engine="compiled")
+                readies[cycles, joins] = prepare(net, work, engine="compiled")
         print("cycles from access to access, accesses/s, each by itself, ratio")
         for cycles in (2, 10, 40):
             found = {True: [], False: []}

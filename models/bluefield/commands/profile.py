@@ -19,7 +19,7 @@ from lpn.command import (
     note,
     print_json,
 )
-from lpn.runs import read_csv
+from lpn.runs import read_csv, written
 
 from ..predictor.measurements import Attribute
 from ..predictor.profile_table import COUNTERS, FLOWS, MATCHES, SIZE, THROUGHPUT
@@ -260,7 +260,7 @@ def _level(text, name, where):
 
 
 def _write(file, rows):
-    with open(file, "w", newline="", encoding="utf-8") as stream:
+    with written(file) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         names = list(rows[0][0])
         writer.writerow([*names, THROUGHPUT])

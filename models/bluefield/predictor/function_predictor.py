@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from statistics import NormalDist
 
 from lpn import Error
-from lpn.runs import read_json
+from lpn.runs import read_json, written
 
 from ..engines import is_engine
 from . import laws
@@ -350,7 +350,7 @@ class Predictor:
         }
 
     def save(self, file):
-        with open(file, "w", encoding="utf-8") as stream:
+        with written(file) as stream:
             json.dump(self.data(), stream, allow_nan=False)
             stream.write("\n")
 

@@ -203,8 +203,10 @@ def _show_deployment(data):
 
 
 def _save(path, text):
+    from lpn.runs import written
+
     try:
-        with open(path, "w", encoding="utf-8") as file:
+        with written(path) as file:
             file.write(text)
     except OSError as wrong:
         raise refused("E-bpf-file", f"cannot write '{path}': {wrong.strerror}") from None

@@ -145,10 +145,18 @@ def test_ties_go_to_the_earlier_element():
         ({"query": ""}, "the query has 0 bases"),
         ({"query": "A" * 510, "ref": "A" * 500}, "the array never ends"),
         ({"scores": Scores(gap_open=1)}, "gap_open must be -256 to 0"),
-        ({"scores": Scores(match=0)}, "scores must be above 0"),
-        ({"scores": Scores(match=30)}, "may reach 511 in 10 bits"),
+        ({"scores": Scores(match=0)}, "match must be 1 or more"),
+        ({"scores": Scores(match=30)}, "the sequences reach a score of 600; pe_width=10 holds 511"),
     ],
 )
 def test_what_the_array_cannot_align_is_refused(change, words):
     with pytest.raises(ValueError, match=words.replace("(", r"\(")):
         count(**{"ref": "ACGTACGTACGTACGTACGT", "query": "ACGTACGTACGTACGTACGT", **change})
+
+
+def test_scores_count_where_they_are_reached():
+    """Twenty matches would be 600, but there are two in a row at most."""
+    assert count("AC" * 10, "GGAC" * 5, scores=Scores(match=30, mismatch=-30, gap_open=-60)) == (
+        2,
+        False,
+    )

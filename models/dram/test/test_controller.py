@@ -8,7 +8,7 @@ import random
 import pytest
 
 lpn = pytest.importorskip("lpn")
-from lpn.runs import Model, prepare  # noqa: E402
+from lpn.runs import prepare  # noqa: E402
 
 MODEL = lpn.load("dram")
 from models.dram.trace import Trace  # noqa: E402
@@ -259,8 +259,20 @@ def test_blocks_that_are_never_under_way_together(tmp_path):
     assert rows != marking.rows("requests")
     alone.add_rows("requests", rows, at=marking.times("requests"))
     alone.done_count = marking.done_count
-    found = [trace.times(prepare(Model("dram", net), m))[1:] for m in (marking, alone)]
+    found = [trace.times(prepare(net, m))[1:] for m in (marking, alone)]
     assert found[0] == found[1]
+
+
+def test_more_requests_than_numbers(tmp_path, monkeypatch):
+    """Long traces were refused. A number is taken again long after its request is done."""
+    from models.dram import trace
+
+    draw = random.Random(5)
+    requests = [[k * 5, draw.choice("RRW"), draw.randrange(2**20) * 64] for k in range(3000)]
+    path = written(tmp_path, requests)
+    all_their_own = times(path)
+    monkeypatch.setattr(trace, "NUMBERS", 1024)
+    assert times(path) == all_their_own
 
 
 def test_two_channels(tmp_path):

@@ -5,7 +5,7 @@ import random
 import lpn
 import pytest
 from lone_port import lone_port
-from lpn.runs import Model, prepare
+from lpn.runs import prepare
 
 dram = lpn.load("dram").module
 
@@ -28,16 +28,14 @@ def by_port(part, rows, engine, quarter=1, outstanding=64):
     accesses = [(size * block, size, int(writes), k) for k, (_, writes, block) in enumerate(rows)]
     marking.add_rows("asks", accesses, at=[4 * quarter * cycle for cycle, _, _ in rows])
     marking.done_count = len(rows)
-    values, times = (
-        prepare(Model("port", net), marking, engine=engine).run(collect=["done"]).collected["done"]
-    )
+    values, times = prepare(net, marking, engine=engine).run(collect=["done"]).collected["done"]
     return {values[4 * k + 3]: t // (4 * quarter) for k, t in enumerate(times)}
 
 
 def by_trace(part, rows):
     trace = Trace("trace", part, [r[0] for r in rows], [r[2] for r in rows], [r[1] for r in rows])
     net = dram.net_of(trace)
-    _, _, done = trace.times(prepare(Model("dram", net), trace.marking(net), engine="interp"))
+    _, _, done = trace.times(prepare(net, trace.marking(net), engine="interp"))
     return dict(enumerate(done))
 
 
@@ -127,7 +125,7 @@ def test_an_access_of_several_blocks():
     marking = lpn.Marking(net)
     marking.add_rows("asks", [(a, n, w, k) for k, (a, n, w) in enumerate(rows)])
     marking.done_count = 2
-    run = prepare(Model("port", net), marking, engine="interp").run(collect=["done"])
+    run = prepare(net, marking, engine="interp").run(collect=["done"])
     pieces = by_port("ddr4", [(0, False, b) for b in (0, 1, 2, 3, 64, 65, 66, 67)], "interp")
     values, times = run.collected["done"]
     assert {values[4 * k + 3]: t // 4 for k, t in enumerate(times)} == {

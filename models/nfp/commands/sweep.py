@@ -263,8 +263,10 @@ def _or(value, show):
 
 
 def _write(path, rows):
+    from lpn.runs import written
+
     try:
-        with open(path, "w", newline="", encoding="utf-8") as file:
+        with written(path) as file:
             writer = csv.DictWriter(file, list(rows[0]) if rows else [], lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)

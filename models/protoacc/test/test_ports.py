@@ -5,7 +5,7 @@ import random
 import lpn
 import pytest
 from conftest import DEMO
-from lpn.runs import Model, prepare
+from lpn.runs import prepare
 
 STRINGS, OUTPUT = 2**20, 2**24
 TREES = [
@@ -114,7 +114,7 @@ def times(net, run, name):
 def collected(model, input):
     """The serialiser's net, and [(address, bytes, write, id)] of all that it asks of each port."""
     inner, net = around(model, 20)
-    ready = prepare(Model("around", net), tokens(inner, net, input, model), engine="interp")
+    ready = prepare(net, tokens(inner, net, input, model), engine="interp")
     run = ready.run(collect=["asked.reads", "asked.writes"])
     assert not run.stalled
     values = {port: run.collected[f"asked.{port}"][0] for port in ("reads", "writes")}

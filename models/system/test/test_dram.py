@@ -5,7 +5,7 @@ import itertools
 import lpn
 import pytest
 from conftest import UNIT
-from lpn.runs import Model, prepare
+from lpn.runs import prepare
 
 dram = lpn.load("dram").module
 
@@ -84,7 +84,7 @@ def test_reads_are_answered_as_the_controller_answers_a_trace(tmp_path, outstand
     part = str(tmp_path / "part.toml")
     trace = Trace("reads", part, asked, list(range(128)), [False] * 128)
     made = dram.net_of(trace)
-    _, _, done = trace.times(prepare(Model("dram", made), trace.marking(made), engine="interp"))
+    _, _, done = trace.times(prepare(made, trace.marking(made), engine="interp"))
     assert len(asked) == 128 and run.ending == "done"
     words = [f"memory.read{k or ''}" for k in range(-(-outstanding // 32))]
     assert [t // 2500 for t in commits(*words)] == list(itertools.accumulate(done, max))

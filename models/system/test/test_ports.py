@@ -7,7 +7,7 @@ from collections import OrderedDict
 import lpn
 import pytest
 from conftest import ROOT
-from lpn.runs import Model, prepare
+from lpn.runs import prepare
 
 dram = lpn.load("dram").module
 
@@ -166,7 +166,7 @@ def test_what_is_in_dram_is_answered_as_the_controller_answers_a_trace(tmp_path)
     asked = [-(-t // quarter) // 4 for t in commits["fetch"]]
     trace = Trace("reads", "ddr4", asked, [2**14 * k for k in range(40)], [False] * 40)
     made = dram.net_of(trace)
-    _, _, done = trace.times(prepare(Model("dram", made), trace.marking(made), engine="interp"))
+    _, _, done = trace.times(prepare(made, trace.marking(made), engine="interp"))
     assert [t // (4 * quarter) for t in commits["filled"]] == sorted(done)
     assert len(set(commits["filled"])) == 40
     # In order, each a link after its line has come.

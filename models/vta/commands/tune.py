@@ -15,6 +15,7 @@ from lpn.command import (
 )
 
 import lpn
+from lpn.runs import written
 from models.vta import isa, schedule
 from models.vta.config import DEFAULT
 from models.vta.tuner import Tuner
@@ -257,7 +258,7 @@ def _write(path, tuner, chosen):
         return
     words, _ = schedule.program(tuner.conv, chosen)
     try:
-        with open(path, "wb") as file:
+        with written(path, binary=True) as file:
             file.write(isa.to_bytes(words))
     except OSError as error:
         raise lpn.Error("E-input", f"cannot write {path}: {error.strerror}") from None

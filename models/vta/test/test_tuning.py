@@ -42,6 +42,17 @@ def test_trials_of_another_model_are_refused(command, tmp_path):
     assert "write to another file [E-tune-file]" in done.stderr
 
 
+def test_trials_of_another_version_are_refused(command, tmp_path):
+    kept = tmp_path / "trials.jsonl"
+    asked = ("tune", "vta", "matmul", "--shape", "16x16x16", "--trials", "4", "-o", kept)
+    command(*asked)
+    subject, *trials = kept.read_text(encoding="utf-8").splitlines()
+    before = {**json.loads(subject), "source": "of last week"}
+    kept.write_text("\n".join([json.dumps(before), *trials]) + "\n", encoding="utf-8")
+    done = command(*asked, status=2)
+    assert f"{kept} holds trials of something else" in done.stderr
+
+
 def test_guided_finds_the_best_with_few(command, tmp_path):
     plot = tmp_path / "convergence.svg"
     asked = ["tune", "vta", "conv2d", "--shape", "8x8x32x64x3", "--stride", 2, "--pad", 1, "--json"]

@@ -9,6 +9,8 @@ from ..captures import Capture, capture_of, is_capture, read_capture, write_capt
 from ..csv_file import read_csv
 from ..errors import near
 from ..json_file import json_data, json_lines, read_json, unpacked
+from ..output_file import written
+from ..source_digest import source_digest
 from ..toml_file import WrongValue, one_of, picoseconds, read_toml, toml_data, whole
 from .batch import run_batch
 from .engines import ENGINES, compiled
@@ -46,8 +48,10 @@ __all__ = [
     "read_toml",
     "run_batch",
     "simulate",
+    "source_digest",
     "toml_data",
     "unpacked",
     "whole",
     "write_capture",
+    "written",
 ]

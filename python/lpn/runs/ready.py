@@ -155,19 +155,22 @@ def prepare(
 ) -> Ready:
     """What a run of a model takes: a Ready.
 
-    `model`: a Model, a Net, or what lpn.load takes. `input`: what the model's workload takes, or a
-    Marking; None: the net's own tokens. `params`: {name: value}, or pairs. `engine`: see
-    lpn.runs.engines, None: what answers first; `kept`: what its runs are to keep (trace, stats,
-    path). Raises Error: for what is no model, for parameters that it does not have, for a net that
-    is wrong.
+    `model`: a Model, what lpn.load takes, or a Net, with the parameters that it has. `input`: what
+    the model's workload takes, or a Marking; None: the net's own tokens. `params`: {name: value},
+    or pairs. `engine`: see lpn.runs.engines, None: what answers first; `kept`: what its runs are to
+    keep (trace, stats, path). Raises Error: for what is no model, for parameters that it does not
+    have, for a net that is wrong.
     """
     if engine is not None:
         check_engine(engine)
-    if isinstance(model, Net):
-        model = Model(model.name, model)
-    elif isinstance(model, (str, os.PathLike)):
-        model = load(model)
     params = dict(params or {})
+    if isinstance(model, Net):
+        # Its own parameters stay as they are, for it and for whoever else has it.
+        net = model.done()
+        values = parameter_values(net, params)
+        return Ready(Model(net.name, net), net, values, input, params, engine, kept)
+    if isinstance(model, (str, os.PathLike)):
+        model = load(model)
     if model.has_net_per_input and input is not None and not is_marking_file(input):
         net = model.net_of(input, **params)
     else:

@@ -9,7 +9,7 @@ import re
 
 from ..authoring.marking import Marking
 from ..errors import mistake
-from .sources import source_digest
+from ..source_digest import source_digest
 
 __all__ = ["identity_of"]
 

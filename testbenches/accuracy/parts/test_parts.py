@@ -8,7 +8,7 @@ import random
 
 import cases
 import pytest
-from lpn.runs import Model, prepare
+from lpn.runs import prepare
 
 SLOW = bool(os.environ.get("LPN_SLOW"))
 SEED = 20261123
@@ -18,7 +18,7 @@ COMPILED = 12 if SLOW else 1
 
 def run(case, net, marking, engine):
     done = [place.name for place in net.core.places if place.done]
-    ready = prepare(Model(net.name, net), marking, engine=engine)
+    ready = prepare(net, marking, engine=engine)
     return cases.came_out(case, net, ready.run(collect=done).collected)
 
 

@@ -10,7 +10,7 @@ import sys
 from replay import replay
 
 import lpn
-from lpn.runs import Model, prepare
+from lpn.runs import prepare
 
 SLOW = bool(os.environ.get("LPN_SLOW"))
 SEED = 20261128
@@ -90,7 +90,7 @@ def topology(draw):
 def of_net(made, engine):
     """[(instant, device, write, size)] by an engine."""
     net = model.net_of(made)
-    ready = prepare(Model("pcie", net), model.workload(made, net), engine=engine)
+    ready = prepare(net, model.workload(made, net), engine=engine)
     run = ready.run(collect=["done"])
     values, times = run.collected["done"]
     rows = zip(values[0::3], values[1::3], values[2::3])

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import sysconfig
 
-from ..source import is_ours
+from .source import is_ours
 
 __all__ = ["source_digest"]
 
