@@ -589,3 +589,10 @@ def test_mistakes_of_an_interface_name_its_function(lpn, tmp_path):
     (tmp_path / "guess.py").write_text("def latency(x):\n    return None\n")
     words = ["smt", PIPELINE, "--prove", "E <= latency", "--interface", tmp_path / "guess.py"]
     assert "'latency' returns nothing" in lpn(*words).refused("E-result")
+
+
+@pytest.mark.parametrize("words", [("words",), ("--space", "words")])
+def test_a_bound_without_a_value(lpn, words):
+    """As an argument it had no name: "Invalid value for ''"."""
+    said = lpn("smt", PIPELINE, "--maximize", "latency", *words).refused("E-usage")
+    assert "for '--space': 'words' is not name=value; write --space words=18" in said

@@ -22,9 +22,11 @@ class Bound(click.ParamType):
         name, equals, value = text.partition("=")
         name = name.strip()
         if not equals or not name.isidentifier():
-            self.fail(
+            # As an argument behind another one it has no name of its own.
+            raise click.BadParameter(
                 f"'{text}' is not name=value; write --space "
-                f"{name if name.isidentifier() else 'blocks'}=18"
+                f"{name if name.isidentifier() else 'blocks'}=18",
+                param_hint="'--space'",
             )
         return name, _value(value.strip())
 
