@@ -65,8 +65,10 @@ class Ready:
         try:
             return self.marking
         except (ValueError, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-            said, name = str(reason), str(self.input)
+            said, name = str(error), str(self.input)
+            if isinstance(error, OSError) and error.strerror:
+                other = error.filename is not None and str(error.filename) != name
+                said = f"{error.filename}: {error.strerror}" if other else error.strerror
             if not said.startswith(name):  # many workloads name their file
                 said = f"{name}: {said}"
             raise without_place("E-input", said) from None
