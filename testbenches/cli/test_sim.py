@@ -596,13 +596,6 @@ def test_an_input_that_is_missing_is_named_once(lpn, tmp_path):
     assert (done.status, done.err) == (2, "error: none.json: No such file or directory [E-input]\n")
 
 
-def test_a_missing_file_that_the_input_names_is_named(lpn, tmp_path):
-    (tmp_path / "a.json").write_text('{"program": "none.bin"}')
-    done = lpn("sim", "vta", "a.json", cwd=tmp_path)
-    said = "error: a.json: none.bin: No such file or directory [E-input]\n"
-    assert (done.status, done.err) == (2, said)
-
-
 def test_an_input_that_its_model_names_is_named_once(lpn, tmp_path):
     rows = '{"part": "ddr4", "organisation": "full", "commands": [["ACTX", [0, 3, 1]]]}'
     (tmp_path / "rows.json").write_text(rows)
