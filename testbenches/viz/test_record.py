@@ -211,7 +211,8 @@ def test_nets_of_the_reference(accel):
 def test_what_arrives_after_the_last_commit_is_in_the_record(segment):
     """The record ended with the last commit, and its last segments began behind its end."""
     net = lpn.Net("late")
-    jobs, late = net.place("jobs", start=True), net.place("late", start=True)
+    jobs = net.place("jobs", start=True)
+    net.place("late", start=True)
     net.transition("work", take={"job": jobs}, put=[net.place("out", done=True)], delay=3)
     marking = lpn.Marking(net)
     marking.add("jobs")
