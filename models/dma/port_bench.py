@@ -52,8 +52,9 @@ def check(run):
     """The run, checked and with its defaults. Raises Error "E-input"."""
     crossbar = run["design"] == "axi_crossbar"
     known = dict(CONFIG[run["design"]])
-    registers = run.get("config", {}).get("registers", "default") if crossbar else None
     if crossbar:
+        config = run.get("config", {})  # whether it is an object is asked below
+        registers = config.get("registers", "default") if isinstance(config, dict) else "default"
         known["registers"] = (registers, [registers])
         _registers(run, registers)
     run = checked(run, known)

@@ -90,7 +90,8 @@ def _list(path, data):
         kind = words[2] if len(words) > 2 else "data"
         if not numbers or len(words) > 3 or kind not in KINDS:
             raise ValueError(
-                f"{path}, line {number}: expected BYTES [IDLE [{'|'.join(KINDS)}]], got {line!r}"
+                f"{path}, line {number}: expected BYTES [IDLE [{'|'.join(KINDS)}]], "
+                f"got {line[:60]!r}"
             )
         lengths.append(numbers[0])
         idle.append(numbers[1] if len(numbers) > 1 else 0)
@@ -128,7 +129,7 @@ def _stream(path, found):
     else:
         idle = _numbers(where, found, "gaps_before")
     phase = found.get("arb_phase", 0)
-    if len(idle) != len(lengths) or phase not in (0, 1, 2, 3) or isinstance(phase, bool):
+    if len(idle) != len(lengths) or type(phase) is not int or not 0 <= phase <= 3:
         raise ValueError(f"{where}: gaps_before needs a number per packet, arb_phase 0 to 3")
     kinds = ["data"] * len(lengths)
     return _checked(where, Stream(lengths, idle, kinds, phase, str(name)))

@@ -92,6 +92,9 @@ class _MixFile:
                 f"'{unknown[0]}' is no key of a mix; they are {', '.join(sorted(_KEYS))}"
             )
         self.data = {**data, **{k: v for k, v in changes.items() if v is not None}}
+        unroll = self.data.get("unroll")
+        if unroll is not None and not isinstance(unroll, str):
+            raise self.wrong(f'\'unroll\' must be text, as "160" or "10:83,4:94", got {unroll!r}')
         self.listing = self._listing(program)
         self._program = None
 

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import tempfile
+import warnings
 
 from .messages import Field, Message, string_field, varint_bytes
 from .tokens import Kind
@@ -90,8 +91,13 @@ def read_message(path, message_class, name):
             ) from None
     else:
         try:
-            message.ParseFromString(data)
-        except (errors.DecodeError, RuntimeWarning) as error:
+            # Of data behind the end of a group that never began, protobuf only warns.
+            with warnings.catch_warnings(record=True) as warned:
+                warnings.simplefilter("always")
+                message.ParseFromString(data)
+            if warned:
+                raise errors.DecodeError(str(warned[0].message))
+        except errors.DecodeError as error:
             raise ValueError(
                 f"{name} is no {message_class.DESCRIPTOR.full_name}: {error}"
             ) from None
@@ -139,7 +145,10 @@ def _refuse_unknown(descriptor, unknown, where):
     field = descriptor.fields_by_number.get(number)
     if field is None:
         raise ValueError(f"{where}: {descriptor.full_name} has no field {number}")
-    raise ValueError(f"{where}: field {number} ({field.name}) has the wrong wire type {wire}")
+    here = f"{where}: field {number} ({field.name})"
+    if field.type == field.TYPE_ENUM and wire == 0:  # of proto2, whose enums are closed
+        raise ValueError(f"{here} has a value that {field.enum_type.full_name} does not have")
+    raise ValueError(f"{here} has the wrong wire type {wire}")
 
 
 def _field(field, value, where):

@@ -5,7 +5,7 @@ import functools
 import io
 import os
 
-from lpn.runs import json_data, json_lines, unpacked
+from lpn.runs import json_data, json_lines, near, unpacked
 
 from models.vta import isa
 from models.vta.config import DEFAULT, make
@@ -76,20 +76,28 @@ def read(name):
     NAME is a file, or FILE.jsonl.gz#LINE, a line of a file of runs. Raises OSError, and ValueError
     with the reason.
     """
-    name = os.fspath(name)
+    return _read(os.fspath(name), ())
+
+
+def _read(name, within):
+    """read(); `within`: the files, by their real names, that name this one as their program."""
+    real = os.path.realpath(name)
+    if real in within:
+        raise ValueError("the program that it names is, by others or at once, itself")
+    within = (*within, real)
     path, mark, line = name.rpartition("#")
     if mark and path.endswith((".jsonl", ".jsonl.gz")):
         rows_ = _lines(path, os.stat(path).st_mtime_ns)
         number = line.partition(":")[0]
-        if not number.isdigit() or not 1 <= int(number) <= len(rows_):
+        if not number.isdecimal() or not 1 <= int(number) <= len(rows_):
             raise ValueError(f"{path} has lines 1..{len(rows_)}, asked for {line!r}")
-        return _from_json(rows_[int(number) - 1], os.path.dirname(path))
+        return _from_json(rows_[int(number) - 1], os.path.dirname(path), within)
     with open(name, "rb") as file:
         data = file.read(_MOST_BYTES + 1)
     if len(data) > _MOST_BYTES:
         raise ValueError(f"larger than {_MOST_BYTES} bytes, which is more than any program has")
     if name.endswith(".json"):
-        return _from_json(_parsed(data), os.path.dirname(name))
+        return _from_json(_parsed(data), os.path.dirname(name), within)
     if name.endswith((".csv", ".insns", ".txt")):
         return _from_table(data), DEFAULT
     return isa.from_bytes(data), DEFAULT
@@ -120,7 +128,7 @@ def _parsed(data):
         raise ValueError(f"no JSON: {error}") from None
 
 
-def _from_json(value, folder):
+def _from_json(value, folder, within):
     """A list of instructions, or an object with "insns" or "program" and perhaps "hardware"."""
     hardware = DEFAULT
     if isinstance(value, dict):
@@ -128,12 +136,28 @@ def _from_json(value, folder):
         if given is not None:
             is_path = isinstance(given, str)
             hardware = read_config(os.path.join(folder, given)) if is_path else make(given)
-        if isinstance(value.get("program"), str):
-            return read(os.path.join(folder, value["program"]))[0], hardware
+        for name in value:  # a row of a file of runs has many fields
+            meant = "" if name == "hardware" else near(name, ["hardware"])
+            if meant:
+                raise ValueError(f"a program has no field {name!r}{meant}")
+        if "program" in value:
+            return _named(value, folder, None if given is None else hardware, within)
         value = value.get("insns")
     if not isinstance(value, list):
         raise ValueError('no list of instructions, and no object with "insns" or "program"')
     return isa.program(_decoded(number, item) for number, item in enumerate(value)), hardware
+
+
+def _named(value, folder, hardware, within):
+    """What read() makes of the file of "program", on `hardware` where that is not None."""
+    if not isinstance(value["program"], str) or "insns" in value:
+        raise ValueError('"program" is the name of a file, in place of "insns"')
+    path = os.path.join(folder, value["program"])
+    try:
+        program, own = _read(path, within)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return program, own if hardware is None else hardware
 
 
 def _decoded(number, item):
@@ -202,7 +226,10 @@ def _from_table(data):
         text = data.decode("ascii")
     except UnicodeDecodeError as error:
         raise ValueError(f"no text: byte {error.start} is {data[error.start]}") from None
-    lines = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if row]
+    try:
+        lines = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if row]
+    except csv.Error as error:
+        raise ValueError(f"no table: {error}") from None
     if not lines:
         raise ValueError("the table is empty")
     if lines[0][0] == "insn":

@@ -112,6 +112,7 @@ void bind_marking(py::module_& m) {
              tokens(marking, place);
              marking.add(static_cast<PlaceId>(place), values, times);
            })
+      .def_property_readonly("last_arrival", &Marking::last_arrival)
       .def("times",
            [](const Marking& marking, std::uint32_t place) { return tokens(marking, place).times; })
 

@@ -40,6 +40,18 @@ def test_a_refused_input(pipe):
     assert caught.value.code == "E-input"
 
 
+def test_a_refused_input_is_named_with_the_file_that_it_names(pipe, tmp_path):
+    """Of a file that another names only "No such file" was said, as if of the other."""
+    outer, inner = tmp_path / "outer.json", tmp_path / "none.bin"
+    outer.write_text('{"program": "none.bin"}')
+    with pytest.raises(lpn.Error) as caught:
+        prepare("vta", str(outer)).read()
+    assert str(caught.value) == f"{outer}: {inner}: No such file or directory"
+    with pytest.raises(lpn.Error) as caught:
+        prepare("vta", str(inner)).read()
+    assert str(caught.value) == f"{inner}: No such file or directory"
+
+
 def test_prepare_a_net_or_a_marking():
     net = lpn.Net("n")
     place = net.place("p", start=True)

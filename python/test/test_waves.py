@@ -215,6 +215,7 @@ def test_fst_without_fst2vcd(files, monkeypatch):
         ("clock = 'c'\nedge = 'up'\n[channels.a]\nvalid = 'v'", 'edge is "rising" or "falling"'),
         ("clock = 'c'\norigin = 3\n[channels.a]\nvalid = 'v'", "origin is the name of a channel"),
         ("clocks = {a = 'c', b = 'd'}\n[channels.a]\nvalid = 'v'", "clock is one of [clocks]"),
+        ("clock = 'c'\n[channels.a]\nvalid = 'v'\nclock = ['c']", "clock is one of [clocks]"),
         (
             "clock = 'c'\n[channels.a]\nvalid = 'v'\n[transitions.t]\nchannel = 'b'",
             "transitions.t: there is no channel 'b'",

@@ -89,6 +89,17 @@ def test_stall_says_why(lpn, nets, marking):
     assert "join waits for tokens over arc 'b': place 'right' has 1, it needs 2" in answer.out
 
 
+def test_a_stall_for_which_no_transition_waits(lpn, tmp_path):
+    """It announced reasons, with a colon, of which there are none."""
+    (tmp_path / "line.lpn").write_text(LINE.replace("place", "place lost : unit start\nplace", 1))
+    (tmp_path / "in.json").write_text('{"lost": 2}')
+    answer = lpn("sim", "line.lpn", "in.json", cwd=tmp_path)
+    assert answer.status == 1
+    assert answer.out.endswith(
+        "stalled with tokens left in lost (2), from which no transition takes\n"
+    )
+
+
 REFRESHED = """lpn 1
 net memory
 type unit ()

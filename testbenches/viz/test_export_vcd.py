@@ -398,7 +398,8 @@ def test_ctrl_c_leaves_what_there_is(tmp_path, environment):
     )
 
 
-# Jobs that come at their own times; one is there at the start.
+# Jobs that come at their own times, one is there at the start; and one that nobody takes, after the
+# last commit.
 OPEN = """import lpn
 
 
@@ -406,6 +407,7 @@ def net():
     net = lpn.Net("open")
     jobs, out = net.place("jobs", start=True), net.place("out", done=True, sink=True)
     net.transition("serve", take={"j": jobs}, put=[out], delay=3, servers=1)
+    net.place("late", start=True, sink=True)
     return net
 
 
@@ -413,6 +415,7 @@ def workload(input, net):
     marking = lpn.Marking(net)
     for at in (0, 5, 5, 20):
         marking.add("jobs", at=at)
+    marking.add("late", at=40)
     return marking
 """
 
@@ -433,11 +436,14 @@ def test_tokens_that_arrive_later_are_there_when_they_arrive(tmp_path, lpn_comma
                 engine,
             )
             assert answer.status == 0, answer.err
-        assert read(tmp_path / "run.vcd").values()["jobs",] == jobs
         events = json.loads((tmp_path / "run.json").read_text())["traceEvents"]
-        assert [
-            (e["ts"], e["args"]["tokens"]) for e in events if e["ph"] == "C" and e["name"] == "jobs"
-        ] == jobs
+        for place, levels in (("jobs", jobs), ("late", [(0, 0), (40, 1)])):
+            assert read(tmp_path / "run.vcd").values()[place,] == levels
+            assert [
+                (e["ts"], e["args"]["tokens"])
+                for e in events
+                if e["ph"] == "C" and e["name"] == place
+            ] == levels
     for window, part in (("6:21", [(6, 2), (8, 1), (11, 0), (20, 1)]), ("12:19", [(12, 0)])):
         lpn_command("viz", tmp_path / "open.py", "x", "-o", tmp_path / "w.vcd", "--window", window)
         assert read(tmp_path / "w.vcd").values()["jobs",] == part

@@ -553,3 +553,25 @@ def test_a_run_that_ends_in_an_error_is_a_page(browser, lpn_command, tmp_path):
     browser.seek(9)
     assert browser.js("return lpnviz.run.state.tokens") == [3, 1]
     assert not browser.console()
+
+
+def test_tokens_that_nothing_takes_are_shown_up_to_the_last(browser, lpn_command, tmp_path):
+    """The page ended with the last commit and spoke of done tokens that nobody had declared."""
+    require_page()
+    (tmp_path / "late.lpn").write_text(
+        "lpn 1\nnet late\ntype job ()\nplace in : job start\nplace late : job start\n"
+        "place out : job done\ntransition work {\n  take j from in\n  delay 3\n  put out\n}\nend\n"
+    )
+    (tmp_path / "in.json").write_text('{"in": 1, "late": [{"at": 2}, {"at": 100}]}')
+    said = lpn_command(
+        "viz", tmp_path / "late.lpn", tmp_path / "in.json", "-o", tmp_path / "x.html"
+    )
+    assert said.status == 0, said.err
+    browser.open(tmp_path / "x.html")
+    assert text(browser, ".verdict") == (
+        "Stalled at cycle 3: tokens are left in late (2), from which no transition takes."
+    )
+    for at, there in ((3, [0, 1, 1]), (99, [0, 1, 1]), (100, [0, 2, 1])):
+        browser.seek(at)
+        assert browser.js("return lpnviz.run.state.tokens") == there
+    assert not browser.console()

@@ -205,3 +205,26 @@ def test_nets_of_the_reference(accel):
     net = model.net()
     for path in sorted((LTC / "tokens" / accel).glob("*"))[:2]:
         check(net, model.workload(str(path), net), 50, 20_000)
+
+
+@pytest.mark.parametrize("segment", [None, 1])
+def test_what_arrives_after_the_last_commit_is_in_the_record(segment):
+    """The record ended with the last commit, and its last segments began behind its end."""
+    net = lpn.Net("late")
+    jobs = net.place("jobs", start=True)
+    net.place("late", start=True)
+    net.transition("work", take={"job": jobs}, put=[net.place("out", done=True)], delay=3)
+    marking = lpn.Marking(net)
+    marking.add("jobs")
+    for at in (2, 50, 100):
+        marking.add("late", at=at)
+    made = record(net.done(), [], marking, "", segment=segment)
+    index, _, _, levels = decode(made.record, 3)
+    assert (index["end"], made.run.end, made.run.stats["end"]) == (100, 100, 3)
+    assert levels[1] == [(-1, 0), (2, 1), (50, 2), (100, 3)]
+    assert all(begin <= index["end"] for begin, _ in index["segments"])
+    # A run that ends before they come does not show them.
+    assert record(net, [], marking, "", limit=60, segment=segment).run.end == 60
+    marking.done_count = 1
+    made = record(net, [], marking, "", segment=segment)
+    assert (made.run.ending, made.run.end, decode(made.record, 3)[0]["end"]) == ("done", 3, 3)

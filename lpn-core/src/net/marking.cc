@@ -186,6 +186,14 @@ std::uint64_t Marking::Tokens::present() const {
                                     times.begin());
 }
 
+Time Marking::last_arrival() const {
+  Time last = 0;
+  for (const Tokens& tokens : tokens_) {
+    if (!tokens.times.empty()) last = std::max(last, tokens.times.back());
+  }
+  return last;
+}
+
 // `last` arrived before it.
 void Marking::check_time(const Shape& shape, std::uint64_t token, Time at, Time last) {
   if (at < 0 || at > kLastInstant) {

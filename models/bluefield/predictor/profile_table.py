@@ -53,6 +53,8 @@ FLOWS, SIZE, MATCHES = "flow_count", "pkt_size_B", "mtbr_matches_per_MB"
 TRAFFIC = (FLOWS, SIZE, MATCHES)
 # Flow counts and packet sizes within this factor of each other are the same traffic.
 NEAR_FACTOR = 1.25
+# No measurement is beyond these, the former where it must be positive; regression trees count in 32 bits.
+_LEAST, _MOST = 1e-12, 1e15
 # Engine of a BlueField-2 -> the traffic attribute that its time per request is a line of.
 _ATTRIBUTES = {"regex": MATCHES, "compression": SIZE}
 _OF_ENGINE = re.compile(
@@ -237,4 +239,7 @@ def _number(text, name, where):
             f"{where}: {name} is '{text}'; it must be a {'positive ' if positive else ''}number"
             f"{'' if positive else ', 0 or more'}",
         )
+    least, most = (_LEAST if positive else 0), _MOST
+    if not least <= value <= most:
+        raise Error("E-profile", f"{where}: {name} is '{text}'; it must be {least:g} to {most:g}")
     return value

@@ -17,6 +17,9 @@ MEMORY = "flow_count,comp_wss_MB,comp_l2d_rd_per_s,comp_l2d_wr_per_s,throughput_
         (MEMORY + "1,2,3,4\n", ":2: 4 cells"),
         (MEMORY + "1,2,3,4,0\n", "throughput_kpps is '0'; it must be a positive number"),
         (MEMORY + "1,2,nan,4,5\n", "comp_l2d_rd_per_s is 'nan'"),
+        (MEMORY + "1,2,3e300,4,5\n", "comp_l2d_rd_per_s is '3e300'; it must be 0 to 1e+15"),
+        (MEMORY + "1,2,3,4,5e300\n", "throughput_kpps is '5e300'; it must be 1e-12 to 1e+15"),
+        (MEMORY + "1,2,3,4,5e-300\n", "throughput_kpps is '5e-300'; it must be 1e-12 to 1e+15"),
         (MEMORY + "1,2,1_0,4,5\n", "comp_l2d_rd_per_s is '1_0'"),
         (MEMORY + "1,-2,3,4,5\n", "comp_wss_MB is '-2'"),
         (

@@ -68,6 +68,7 @@ WRONG = [
     (config("axi_crossbar", registers="none on S_R"), "S_R without a register is not modelled"),
     (config("axi_crossbar", registers="fast"), "'registers' must be 'default', or as 'skid on"),
     (config("axi_crossbar", s_threads=40), "'s_threads' must be a whole number 1..16, got 40"),
+    ({"design": "axi_crossbar", "config": 1}, "'config' must be an object, {...}"),
     ({"design": "axi_fifo", "masters": [{}]}, "no master has a burst in 'reads' or 'writes'"),
     (
         {"design": "axi_fifo", "masters": [{"reads": [{"addr": 0}]}]},
@@ -114,6 +115,7 @@ def test_what_is_wrong_with_an_input_is_said(tmp_path, given, text):
     with pytest.raises(lpn.Error) as error:
         runs.prepare(MODEL, str(path), {}, "interp")
     assert error.value.code == "E-input" and text in str(error.value)
+    assert str(error.value).startswith(f"{path}: ")
 
 
 def test_a_descriptor_may_end_at_the_last_address():

@@ -81,6 +81,7 @@ def test_streams_by_name(tmp_path):
         ('{"stream": "a", "lens": [true]}', "#a", "lens must be a list"),
         ('{"stream": "a", "lens": [1], "gaps_before": []}', "#a", "a number per packet"),
         ('{"stream": "a", "lens": [1], "arb_phase": 4}', "#a", "arb_phase 0 to 3"),
+        ('{"stream": "a", "lens": [1], "arb_phase": 1.0}', "#a", "arb_phase 0 to 3"),
         ("[1]", "#a", "expected an object"),
         ("{", "#a", "no JSON"),
         (gzip.compress(b"64\n" * 9)[:-9], "", "no whole gzip file"),

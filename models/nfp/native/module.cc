@@ -59,25 +59,38 @@ Costs costs_of(const py::dict& d) {
 constexpr std::uint64_t kMostFrame = 1 << 14;  // bytes; the programs read 14 bits
 
 struct PyProgram {
+  std::string name;  // of the listing, in messages
   std::vector<Instruction> listing;
   Costs costs;
   Graph graph;
   std::optional<std::uint32_t> rounds;  // the limit of loops that was found
 };
 
+// What `make` makes; where it throws an Error of a program, the Error names the listing.
+template <typename Make>
+auto named(const std::string& name, const Make& make) {
+  try {
+    return make();
+  } catch (const lpn::Error& error) {
+    throw lpn::Error(error.code(), name + ": " + error.what());
+  }
+}
+
 std::unique_ptr<PyProgram> program(const std::string& text, const std::string& name,
                                    const py::dict& costs, std::optional<std::uint32_t> unroll,
                                    std::map<std::uint32_t, std::uint32_t> unroll_blocks) {
   auto out = std::make_unique<PyProgram>();
+  out->name = name;
   out->listing = parse_listing(text, name);
   require_whole(out->listing, name);
   out->costs = costs_of(costs);
-  if (!unroll && unroll_blocks.empty() && cyclic(out->listing)) {
-    out->rounds = 0;
-    out->graph = make_bounded_graph(out->listing, out->costs, *out->rounds);
-  } else {
-    out->graph = make_graph(out->listing, {unroll, std::move(unroll_blocks)}, out->costs);
-  }
+  out->graph = named(name, [&] {
+    if (!unroll && unroll_blocks.empty() && cyclic(out->listing)) {
+      out->rounds = 0;
+      return make_bounded_graph(out->listing, out->costs, *out->rounds);
+    }
+    return make_graph(out->listing, {unroll, std::move(unroll_blocks)}, out->costs);
+  });
   return out;
 }
 
@@ -137,7 +150,7 @@ py::dict slowest_of(const PyProgram& p, bool per_byte, double cores, std::size_t
     options.z3_seconds = [&] {
       return ask([&] { return z3_seconds().cast<double>(); }, kLeastZ3Seconds);
     };
-  const Findings f = find_slowest(p.graph, p.costs, options, [&](const Progress& now) {
+  const auto continued = [&](const Progress& now) {
     if (interrupted) return false;
     if (PyErr_CheckSignals() != 0) {
       if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) throw py::error_already_set();
@@ -151,7 +164,9 @@ py::dict slowest_of(const PyProgram& p, bool per_byte, double cores, std::size_t
                  go_on(now.bound, now.states, now.refuted, now.found).cast<bool>();
         },
         false);
-  });
+  };
+  const Findings f =
+      named(p.name, [&] { return find_slowest(p.graph, p.costs, options, continued); });
   py::dict out, naive;
   naive["cycles"] = f.naive.cycles;
   naive["cycles_size"] = f.naive.cycles_size;

@@ -224,13 +224,13 @@ def test_wrong_costs(nfp, tmp_path, text, message):
         (
             ".0 mem[write8_swap, $xfer_0, gprB_23, <<8, 0, 4], ctx_swap[sig1]\n" ".1 br[.15000]\n",
             "E-nfp-cost",
-            "line 1",
+            "own.asm: line 1: what a write",
         ),
         (".0 alu[--, --, B, gprA_1]\n.1 beq[.0]\n.2 br[.15000]\n", "E-nfp-loop", "--unroll N"),
         (
             ".0 alu[--, --, B, gprA_1]\n.1 beq[.15000]\n.2 br[.15000]\n",
             "E-nfp-undefined",
-            "line 2",
+            "own.asm: line 2: the branch",
         ),
         (
             ".0 immed[gprA_1, 0]\n.1 alu[--, --, B, gprA_1]\n.2 beq[.1]\n.3 br[.15000]\n",

@@ -52,6 +52,7 @@ def test_the_slowest_path_is_that_of_the_nets_cores(tmp_path, monkeypatch):
         ({"costs": "own.json"}, "'costs' is no key of a mix"),
         ({"arrivals": "even"}, "'arrivals' is how packets of a 'rate' arrive; write a 'rate', too"),
         ({"paths": [{"path": 15000}]}, "path 1 must be text, as"),
+        ({"unroll": 160}, '\'unroll\' must be text, as "160" or "10:83,4:94", got 160'),
         ({"paths": [{"path": "slowest", "name": ["a"]}]}, "the name of path 1 must be text"),
         (
             {"paths": [{"segments": [[4, "sram", True], [5, "none"]]}]},

@@ -122,6 +122,9 @@ def test_other_types(serialise, text, folder):
         (b"\xf8\x06\x05", "shop.Item has no field 111"),
         (b"\x3a\x02\x08\x05", "part: field 1 (name) has the wrong wire type 0"),
         (b"\xff\xff", "message.bin is no shop.Item"),
+        (b"\x0c", "message.bin is no shop.Item"),  # the end of a group that never began
+        (b"\x10\x01\x00", "message.bin is no shop.Item"),  # a price, then a field 0
+        (b"\x40\x63", "field 8 (colour) has a value that shop.Colour does not have"),
     ],
 )
 def test_binary_messages_of_another_type(serialise, binary, data, reason):

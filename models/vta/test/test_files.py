@@ -69,3 +69,13 @@ def test_both_tables(tmp_path):
 def test_hardware_travels_with_a_program(vta):
     _, hardware = files.read(DEMO / "two_steps_on_config.json")
     assert hardware.depth["uop"] == 8192
+
+
+def test_a_program_has_its_own_hardware_unless_told_otherwise(tmp_path):
+    written = json.loads((DEMO / "vta_config.json").read_text())
+    (tmp_path / "own.json").write_text(json.dumps({"hardware": written, "insns": PROGRAM}))
+    (tmp_path / "outer.json").write_text(json.dumps({"program": "own.json"}))
+    assert files.read(tmp_path / "outer.json")[1].depth["uop"] == 8192
+    other = {"program": "own.json", "hardware": {**written, "LOG_UOP_BUFF_SIZE": 13}}
+    (tmp_path / "outer.json").write_text(json.dumps(other))
+    assert files.read(tmp_path / "outer.json")[1].depth["uop"] == 2048

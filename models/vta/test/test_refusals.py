@@ -121,8 +121,26 @@ def test_json(refuses):
     refuses([{"k": "lsync", "x": 3}], "instruction 0: lsync with x=3")
 
 
+def test_programs_named_by_others(refuses, tmp_path):
+    itself = "the program that it names is, by others or at once, itself"
+    refuses({"program": "program.json"}, f"{tmp_path}/program.json: {itself}")
+    (tmp_path / "b.json").write_text('{"program": "program.json"}')
+    refuses({"program": "b.json"}, f"{tmp_path}/b.json: {tmp_path}/program.json: {itself}")
+    (tmp_path / "c.json").write_text("{}")
+    none = 'no list of instructions, and no object with "insns" or "program"'
+    refuses({"program": "c.json"}, f"{tmp_path}/c.json: {none}")
+    one = '"program" is the name of a file, in place of "insns"'
+    refuses({"program": "c.json", "insns": [FIN]}, one)
+    refuses({"program": 1}, one)
+    refuses(
+        {"hardwear": {}, "insns": [FIN]},
+        "a program has no field 'hardwear'; did you mean 'hardware'?",
+    )
+
+
 def test_tables(refuses):
     refuses("", "the table is empty", "a.csv")
+    refuses("x" * 2**18, "no table: field larger than field limit (131072)", "a.csv")
     refuses("idx,unit,op\n", "the table's first line lacks the column 'x'", "a.csv")
     head = "idx,unit,op,x,y,uop_begin,uop_end,lp_1,lp_0,use_imm,pop_prev,pop_next,push_prev,"
     head += "push_next,encoded_hi64_lo64_as_simulated\n"

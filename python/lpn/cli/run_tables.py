@@ -85,7 +85,8 @@ def _show_run(row, ready, until):
     if row["stalled"]:
         left = ", ".join(f"{u['place']} ({u['tokens']})" for u in row["undrained"])
         how = f"with tokens left in {left}" if left else "before all done tokens were produced"
-        click.echo(f"\n{name} stalled {how}:")
+        end = ":" if row["blocked"] else ", from which no transition takes" if left else ""
+        click.echo(f"\n{name} stalled {how}{end}")
         for blocked in row["blocked"]:
             click.echo(f"  {blocked['text']}")
     if row.get("answer") is not None:

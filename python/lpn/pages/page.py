@@ -116,7 +116,7 @@ def record(net, values, marking, title, *, limit=None, on_slice=None, segment=No
     run = execute(
         net, values, marking, None, limit=limit, stats=True, on_slice=on_slice, watch=seen
     )
-    seen.finish(run.stats["end"] if run.until is None else run.until)
+    seen.finish(run.end)
     return Recorded(net, values, marking, seen, run, title)
 
 

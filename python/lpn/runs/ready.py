@@ -64,12 +64,8 @@ class Ready:
         """The marking; a refusal is Error "E-input" with the input's name."""
         try:
             return self.marking
-        except (ValueError, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-            said, name = str(reason), str(self.input)
-            if not said.startswith(name):  # many workloads name their file
-                said = f"{name}: {said}"
-            raise without_place("E-input", said) from None
+        except (ValueError, OSError, Error) as error:
+            raise _naming(self.input, error) from None
 
     @property
     def endless(self) -> list[str]:
@@ -146,6 +142,19 @@ def is_marking_file(input: Any) -> bool:
         return file.read(4) == b"LPNM"
 
 
+def _naming(input, error):
+    """The Error that a refusal of an input is, with the input's name in front."""
+    name, code, said = str(input), getattr(error, "code", "E-input"), str(error)
+    if isinstance(error, OSError) and error.strerror:
+        other = error.filename is not None and str(error.filename) != name
+        said = f"{error.filename}: {error.strerror}" if other else error.strerror
+    file = name.partition("#")[0]  # many models name it themselves
+    named = said.startswith((file, f"'{file}'", f"cannot read {file}"))
+    if isinstance(input, (str, os.PathLike)) and not named:
+        said = f"{name}: {said}"
+    return without_place(code, said)
+
+
 def prepare(
     model: Model | Net | str | os.PathLike[str],
     input: Any = None,
@@ -172,7 +181,10 @@ def prepare(
     if isinstance(model, (str, os.PathLike)):
         model = load(model)
     if model.has_net_per_input and input is not None and not is_marking_file(input):
-        net = model.net_of(input, **params)
+        try:
+            net = model.net_of(input, **params)
+        except (ValueError, OSError, Error) as error:
+            raise _naming(input, error) from None
     else:
         net = model.net(**params)
     net.done()

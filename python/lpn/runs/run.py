@@ -63,6 +63,7 @@ class Run:
         self.latency = result.latency
         self.ending = result.ending
         self.last_commit = result.last_commit
+        self._arrivals = 0  # until when tokens came from outside, in a run that became quiet
         self.commits = result.commits
         self.done_tokens = result.done_tokens
         self.stalled = result.stalled
@@ -84,8 +85,10 @@ class Run:
 
     @property
     def end(self) -> int:
-        """The time up to which the run is known."""
-        return self.last_commit if self.until is None else self.until
+        """The time up to which there is something to show: of a run that came to rest, the last
+        commit or, when that is later, the last arrival of a token.
+        """
+        return max(self.last_commit, self._arrivals) if self.until is None else self.until
 
     def __repr__(self):
         state = "stalled" if self.stalled else self.ending
@@ -215,6 +218,8 @@ def execute(
     whole = not cut or isinstance(machine, _lpn.Interp) or not machine.order_free
     measured = machine.stats() if stats and whole else None
     run = Run(net, result, name_of(library), seconds, None, measured)
+    if run.ending == "quiet":
+        run._arrivals = marking._core.last_arrival
     if run.ending in ("limit", "condition") or cut:
         run.until = reached if reached >= 0 else None
     if interrupted:

@@ -45,6 +45,7 @@ class Marking {
     return index < tokens_.size() ? tokens_[index] : kNone;
   }
   std::size_t places() const { return tokens_.size(); }
+  Time last_arrival() const;  // 0 when all tokens are there at the start
 
   // Done tokens after which the run ends; none: the net's own, else the run ends when quiet.
   std::optional<std::uint64_t> done_count;

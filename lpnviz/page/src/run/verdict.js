@@ -28,7 +28,11 @@ export function ranking(net, run) {
 export function verdictOf(net, run) {
   const { about } = run;
   if (about.error) return `The run ended in an error at cycle ${grouped(about.error.time)}: ${about.error.message} [${about.error.code}]`;
-  if (about.stalled) return `Stalled at cycle ${grouped(run.stats.end)}: ${about.blocked[0]?.text ?? 'fewer done tokens than declared'}.`;
+  if (about.stalled) {
+    const left = about.undrained.map((u) => `${u.place} (${grouped(u.tokens)})`).join(', ');
+    const why = about.blocked[0]?.text ?? (left ? `tokens are left in ${left}, from which no transition takes` : 'fewer done tokens than declared');
+    return `Stalled at cycle ${grouped(run.stats.end)}: ${why}.`;
+  }
   if (about.firings === 0) return 'Nothing happened: no transition had its tokens.';
   if (about.critical_path?.bottleneck) return `${about.critical_path.bottleneck.text}.`;
   const first = ranking(net, run)[0];
