@@ -61,6 +61,21 @@ def test_prepare_a_net_or_a_marking():
     assert prepare(net, marking).run().latency == 3
 
 
+def test_every_run_ends_with_its_last_arrival():
+    """That of run_batch ended with its last commit."""
+    net = lpn.Net("n")
+    place, more = net.place("p", start=True), net.place("more", start=True)
+    net.transition("t", take={"a": place}, put=[net.place("q", done=True)], delay=3)
+    net.transition("u", take={"a": place, "b": more}, put=[])
+    marking = lpn.Marking(net)
+    marking.add("p")
+    marking.add("more", at=50)
+    for engine in ("interp", "compiled"):
+        assert lpn.simulate(net, marking, engine=engine).end == 50
+    (run,) = lpn.run_batch(net, marking)
+    assert run.end == 50 and run.last_commit == 3
+
+
 def test_a_net_keeps_its_parameters(pipe):
     net = lpn.load(pipe).net(work=9)
     marking = lpn.Marking(net)

@@ -72,14 +72,14 @@ def run_batch(
             limits,
             _lpn.FOREVER if limit is None else limit,
         )
-        for answer, about, tokens, now in answers:
+        for marking, (answer, about, tokens, now) in zip(starts[part], answers):
             if answer is None:
                 about.index = len(result)
                 if errors == "raise":
                     raise about
                 result.append(about)
                 continue
-            run = Run(net, answer, "compiled", seconds / len(answers))
+            run = Run(net, answer, "compiled", seconds / len(answers), marking=marking)
             run.layout_seconds = layout / len(answers)
             if run.ending == "limit":
                 run.until = limit

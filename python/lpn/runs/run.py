@@ -53,7 +53,7 @@ class Run:
     alone.
     """
 
-    def __init__(self, net, result, engine, seconds, trace=None, stats=None):
+    def __init__(self, net, result, engine, seconds, trace=None, stats=None, marking=None):
         self.net = net
         self.engine = engine
         self.seconds = seconds
@@ -63,7 +63,10 @@ class Run:
         self.latency = result.latency
         self.ending = result.ending
         self.last_commit = result.last_commit
-        self._arrivals = 0  # until when tokens came from outside, in a run that became quiet
+        # Until when tokens came from outside, in a run that became quiet.
+        self._arrivals = (
+            marking._core.last_arrival if marking is not None and self.ending == "quiet" else 0
+        )
         self.commits = result.commits
         self.done_tokens = result.done_tokens
         self.stalled = result.stalled
@@ -217,9 +220,7 @@ def execute(
     # An order-free run that was cut short has run ahead here and there: no moment to speak of.
     whole = not cut or isinstance(machine, _lpn.Interp) or not machine.order_free
     measured = machine.stats() if stats and whole else None
-    run = Run(net, result, name_of(library), seconds, None, measured)
-    if run.ending == "quiet":
-        run._arrivals = marking._core.last_arrival
+    run = Run(net, result, name_of(library), seconds, None, measured, marking)
     if run.ending in ("limit", "condition") or cut:
         run.until = reached if reached >= 0 else None
     if interrupted:

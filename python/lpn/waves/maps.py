@@ -243,7 +243,7 @@ class _Reader:
         else:
             default = next(iter(clocks)) if len(clocks) == 1 else None
         clock = table.get("clock", default)
-        if clock not in list(clocks):  # it may be anything
+        if clock not in list(clocks):  # a list has no hash
             names = listed(repr(c) for c in clocks if c)
             self._fail(f"{where}: clock is one of [clocks] ({names}), not {clock!r}")
         payload = table.get("payload", {})

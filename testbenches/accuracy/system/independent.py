@@ -85,6 +85,21 @@ class Way:
         self.events.after(0, enter)
 
 
+class Edge:
+    """The memory's, for a stream: one access at a time, answers in their order."""
+
+    def __init__(self, events, packet):
+        self.events, self.packet = events, packet
+        self.free = self.last = 0
+
+    def wait(self, time):
+        """Until the answer of an access that comes now and takes so long from the edge on."""
+        now = self.events.now
+        edge = max(now, self.free)
+        self.free, self.last = edge + self.packet, max(self.last, edge + time)
+        return self.last - now
+
+
 class System:
     """s: what a system file says, times in ps; sizes: bytes of each block of the input."""
 
@@ -191,7 +206,8 @@ class System:
             at += size
         self.total = -(-at // s.read_bytes)
         self.first = min(self.total, -(-s.read_start // s.read_bytes))
-        self.todo = self.asked = self.data = self.read_edge = self.read_answer = 0
+        self.todo = self.asked = self.data = 0
+        self.of_reads = Edge(self.events, s.packet)
         self.tags, self.room = s.read_outstanding, s.read_buffer // s.read_bytes
         self.asking = self.streaming = False
         self.arrived = 0
@@ -213,16 +229,13 @@ class System:
         return True
 
     def read_memory(self, at):
-        s, now = self.s, self.events.now
-        edge = max(now, self.read_edge)
-        self.read_edge = edge + s.packet
-        self.read_answer = max(self.read_answer, edge + self.memory(at, s.read_bytes, s.input))
+        s = self.s
 
         def arrived():
             self.arrived += 1
 
         answer = lambda: self.down.send("completion", s.read_bytes, arrived)  # noqa: E731
-        self.after(self.read_answer - now, answer)
+        self.after(self.of_reads.wait(self.memory(at, s.read_bytes, s.input)), answer)
 
     def memory(self, at, bytes, where):
         """From the memory's edge to the answer of an access of a stream."""
@@ -299,7 +312,8 @@ class System:
         self.pieces = {name: -(-size // s.write_bytes) for name, size in s.outputs.items()}
         self.runs, self.run_room = deque(), max(64, *self.pieces.values())
         self.window, self.position, self.ends = s.write_outstanding, 0, 0
-        self.issue_from = self.write_edge = self.write_answer = self.issued = 0
+        self.issue_from = 0
+        self.of_writes = Edge(self.events, s.packet)
         self.goal = len(self.sizes) * sum(self.pieces.values())
         self.rules += [self.cut, self.issue]
 
@@ -330,16 +344,14 @@ class System:
         return True
 
     def write_memory(self, at):
-        s, now = self.s, self.events.now
-        edge = max(now, self.write_edge)
-        self.write_edge = edge + s.packet
-        self.write_answer = max(self.write_answer, edge + self.memory(at, s.write_bytes, s.output))
+        s = self.s
 
         def answered():
             self.window += 1
             self.ends += s.done == "acknowledged"
 
-        self.after(self.write_answer - now + self.down.latency, answered)
+        wait = self.of_writes.wait(self.memory(at, s.write_bytes, s.output))
+        self.after(wait + self.down.latency, answered)
 
     def end(self):
         self.rules.append(self.finish)
