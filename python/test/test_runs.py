@@ -86,6 +86,8 @@ def test_a_net_keeps_its_parameters(pipe):
     assert lpn.simulate(net, marking).latency == mine
     with pytest.raises(lpn.Error, match="no parameter 'wrok'"):
         prepare(net, marking, {"wrok": 2})
+    with pytest.raises(lpn.Error, match="a run needs a net, a model or the name of one, got 3"):
+        prepare(3)
 
 
 def test_a_model_with_a_net_per_input(tmp_path):

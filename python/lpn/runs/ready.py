@@ -9,7 +9,7 @@ from typing import Any
 
 from ..authoring.marking import Marking
 from ..authoring.net import Net, parameter_values
-from ..errors import Error, without_place
+from ..errors import Error, mistake, without_place
 from .background import Background, background_of, variants_of
 from .endless import endless
 from .engines import check_engine, library_of
@@ -180,6 +180,8 @@ def prepare(
         return Ready(Model(net.name, net), net, values, input, params, engine, kept)
     if isinstance(model, (str, os.PathLike)):
         model = load(model)
+    if not isinstance(model, Model):
+        raise mistake("E-operand", f"a run needs a net, a model or the name of one, got {model!r}")
     if model.has_net_per_input and input is not None and not is_marking_file(input):
         try:
             net = model.net_of(input, **params)
