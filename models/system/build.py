@@ -13,7 +13,7 @@ from . import host
 from .accelerators import Own
 from .fabric import ways
 from .ports import join_ports
-from .parts import WORD, Bits, Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
+from .parts import Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
 
 __all__ = ["build"]
 
@@ -338,67 +338,27 @@ class _Builder:
             raise lpn.Error("E-system-file", f"{self.system.name}: memory.part: {error}") from None
 
     def ask_memory(self, kind, source, bytes, base, answered):
-        """Accesses of a stream to the port and back. `base`: the address of its first byte."""
+        """Accesses of a stream to the port and back: reads in the order in which they were asked for, as
+        data is there for the accelerator when all before it is. `base`: the address of its first byte.
+        """
         net, memory = self.net, self.system.memory
         writing = kind == "write"
-        front = self.time(f"memory.front_{kind}", memory.hit + memory.behind + memory.controller)
+        requests = self.port.requests
+        answers = self.port.responses.take(guard=lambda t: t.write == writing)
+        if not writing:
+            back = net.place("memory.come_back", lib.Access)
+            net.transition("memory.answer", take={"t": answers}, put=[back.forward("t")])
+            reads = lib.in_order(net, "memory.reads", lib.MemoryPort(requests, back))
+            requests, answers = reads.requests, reads.responses
         net.transition(
             f"memory.find_{kind}",
             take={"t": source},
-            put=[
-                self.port.requests.emit(
-                    address=lambda t: t.at + base,
-                    bytes=bytes,
-                    write=writing,
-                    id=0 if writing else lambda t: t.at // bytes % self.system.reads.outstanding,
-                )
-            ],
-            delay=front,
+            put=[requests.emit(address=lambda t: t.at + base, bytes=bytes, write=writing, id=0)],
+            delay=self.time(f"memory.front_{kind}", memory.hit + memory.behind + memory.controller),
             interval=self.packet,
             ordered=True,
         )
-        if writing:  # which of them, nobody asks
-            net.transition(
-                "memory.write",
-                take={"t": self.port.responses.take(guard=lambda t: t.write)},
-                put=answered,
-            )
-        else:
-            self.in_order(answered)
-
-    def in_order(self, answered):
-        """Reads that the controller has answered, by their ids, in the order in which they were asked for: data
-        is there for the accelerator when all before it is.
-        """
-        net, number = self.net, self.system.reads.outstanding
-        turn = net.place("memory.turn", Where, init=[{"at": 0}])
-        for k in range(-(-number // WORD)):
-            name = "memory.read" if k == 0 else f"memory.read{k}"
-            here = net.place(f"{name}.here", Bits, init=[{"bits": 0}])
-            net.transition(
-                f"{name}.answer",
-                take={
-                    "t": self.port.responses.take(
-                        guard=lambda t, k=k: lpn.select(t.write, -1, t.id // WORD) == k
-                    ),
-                    "here": here,
-                },
-                put=[here.emit(bits=lambda t, here: here.bits | 1 << t.id % WORD)],
-            )
-            net.transition(
-                name,
-                take={
-                    "turn": turn.take(guard=lambda turn, k=k: turn.at // WORD == k),
-                    "here": here.take(
-                        guard=lambda turn, here: here.bits >> turn.at % WORD & 1 == 1
-                    ),
-                },
-                put=[
-                    *answered,
-                    here.emit(bits=lambda turn, here: here.bits & ~(1 << turn.at % WORD)),
-                    turn.emit(at=lambda turn: (turn.at + 1) % number),
-                ],
-            )
+        net.transition(f"memory.{kind}", take={"t": answers}, put=answered)
 
     def finish(self):
         """The end of a job: as many ends as it says."""

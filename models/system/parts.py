@@ -8,12 +8,10 @@ import lpn
 from models.pcie.parts import HEADER, KINDS, wire_time
 
 __all__ = [
-    "Bits",
     "Job",
     "Pattern",
     "ROWS",
     "Run",
-    "WORD",
     "Where",
     "Wire",
     "Written",
@@ -23,7 +21,6 @@ __all__ = [
 
 MOST = 2**40
 BITS, ROWS = 6, 8  # of a Pattern: native/lines.h
-WORD = 32  # of Bits
 
 
 class Job(lpn.Token):
@@ -57,12 +54,6 @@ class Where(lpn.Token):
     """The next address of a stream, from its start."""
 
     at: lpn.Int[0, MOST]
-
-
-class Bits(lpn.Token):
-    """A bit for each of the answers that have come and wait for their turn."""
-
-    bits: lpn.Int[0, 2**WORD - 1]
 
 
 class Wire:

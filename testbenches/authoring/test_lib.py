@@ -399,6 +399,7 @@ MISUSES = {
     "reorder buffer 'p': tokens of 'a' have no property 'tag'": lambda n: lib.reorder_buffer(
         n, "p", n.place("a"), n.place("b", Tagged), 2
     ),
+    "in_order 'p': port must be a MemoryPort, got 3": lambda n: lib.in_order(n, "p", 3),
     "dma 'p': read must be a MemoryPort, got None": lambda n: lib.dma(
         n, "p", n.place("a", lib.Move), None, _port(n, "m")
     ),

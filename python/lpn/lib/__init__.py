@@ -15,7 +15,7 @@ from ._dma import Move, dma
 from ._forks import fork, join
 from ._ports import Access, MemoryPort, memory, memory_port
 from ._queues import credit, fifo, pipeline
-from ._reorder import reorder_buffer
+from ._reorder import in_order, reorder_buffer
 
 __all__ = [
     "Access",
@@ -31,6 +31,7 @@ __all__ = [
     "dma",
     "fifo",
     "fork",
+    "in_order",
     "interconnect",
     "join",
     "memory",

@@ -4,6 +4,7 @@ from ..authoring.token import Int
 from ..errors import mistake
 from ._bursts import Burst, Transfer, bursts
 from ._ports import ADDRESSES, MOST_BYTES, a_port, amount, record, whole
+from ._reorder import in_order
 
 __all__ = ["Move", "dma"]
 
@@ -36,13 +37,12 @@ def dma(
     `read`, `write`: the MemoryPorts of source and destination. Each side cuts a move into
     bursts as `bursts` does (`burst`, `boundary` in bytes), one per cycle, and goes on to the next
     move by itself. A read needs one of `reads` outstanding ones and as many bytes of the `buffer`,
-    which it keeps until they are written; a write needs one of `writes` and as many bytes in the buffer,
-    which are its own where reads are answered in order.
-    A move is done when as many bytes as those of it and all before it have been answered.
+    which it keeps until they are written; a write needs one of `writes` and its own bytes in the buffer.
+    Answers count in the order of their requests, as `in_order` has it; a move is done when the last of
+    its writes has been answered, and all before it.
 
     reads, writes: ints or parameters. buffer: bytes, at least two bursts: with less, a read may wait for
-    room and a write for bytes, for ever. Answers may come in any order,
-    but then a move may be called done by bytes of the next one.
+    room and a write for bytes, for ever.
     Raises Error "E-operand".
     """
     for what, port in (("read", read), ("write", write)):
@@ -77,6 +77,7 @@ def dma(
         cut = net.place(f"{name}.{side}.burst", Burst, drain=True)
         how = {"most": burst, "boundary": boundary, "out": cut, "credit": credits}
         bursts(net, f"{name}.{side}", transfers, **how, **needs)
+        port = in_order(net, f"{name}.{side}.port", port)
         net.transition(
             f"{name}.{side}.ask",
             take={"b": cut},

@@ -1,12 +1,17 @@
 """Answers in the order of their requests, however they come."""
 
+from ..authoring.arc import sum as total
+from ..authoring.expr import select
 from ..authoring.place import Place
 from ..authoring.token import Int
 from ..errors import mistake
-from ._ports import record, whole
+from ._ports import MOST_ID, Access, MemoryPort, a_port, memory_port, record, whole
 from ._queues import output_like
 
-__all__ = ["reorder_buffer"]
+__all__ = ["in_order", "reorder_buffer"]
+
+
+_Id = record("_Id", "The id with which a request goes on.", id=Int(0, MOST_ID - 1))
 
 
 def reorder_buffer(net, name, requests, returned, entries, *, issued=None, out=None):
@@ -62,3 +67,55 @@ def reorder_buffer(net, name, requests, returned, entries, *, issued=None, out=N
             delay=1,
         )
     return issued, out
+
+
+def in_order(net, name, port) -> MemoryPort:
+    """A MemoryPort before `port` whose answers come in the order of its requests, as AXI has it of those
+    with one id: an answer that overtakes others waits for them. It takes no cycles, and any
+    number may be under way.
+
+    Requests go on to `port` with ids in turn, from 0 to 2^31 - 1, by which their answers are known;
+    each comes back with the id that it had. Raises Error "E-operand".
+    """
+    a_port(f"in_order '{name}'", "port", port)
+    front = memory_port(net, name)
+    turn = net.place(f"{name}.turn", _Id, init=[{"id": 0}])
+    asked = net.place(f"{name}.asked", Access, drain=True)
+    ids = net.place(f"{name}.ids", _Id, drain=True)
+    net.transition(
+        f"{name}.ask",
+        take={"t": front.requests, "turn": turn},
+        put=[
+            port.requests.forward("t", id=lambda turn: turn.id),
+            asked.forward("t"),
+            ids.forward("turn"),
+            turn.emit(id=lambda turn: (turn.id + 1) % MOST_ID),
+        ],
+    )
+    come = port.responses
+
+    def is_next(head, come):
+        return total(come, lambda t: select(t.id == head.id, 1, 0)) == 1
+
+    def others(field):
+        """Of those that have come and are not next: the last one is where that was."""
+
+        def value(head, come, i):
+            last = getattr(come[come.count - 1], field)
+            return select(come[i].id == head.id, last, getattr(come[i], field))
+
+        return value
+
+    net.transition(
+        f"{name}.answer",
+        take={
+            "t": asked,
+            "head": ids,
+            "come": come.take(lambda come: come.count, need=1, guard=is_next),
+        },
+        put=[
+            front.responses.forward("t"),
+            come.emit(count=lambda come: come.count - 1, **{k: others(k) for k in come.fields}),
+        ],
+    )
+    return front

@@ -256,6 +256,37 @@ def _memory(draw, least=1):
     }
 
 
+def _banks(draw, net, name, port):
+    """A memory whose answers overtake each other."""
+    latencies = [draw.choice([0, 1, 7, 60]) for _ in range(draw.randint(1, 8))]
+    net.transition(
+        name,
+        take={"t": port.requests},
+        put=[port.responses.forward("t")],
+        delay=lambda t: lpn.lookup(latencies, t.address // 64 % len(latencies)),
+    )
+    return independent.Banks(latencies)
+
+
+def in_order(draw):
+    """Requests whose answers overtake each other, and come in order again."""
+    net = lpn.Net("in_order")
+    asks = net.place("asks", lib.Access, start=True)
+    done = net.place("done", lib.Access, done=True, sink=True)
+    port = lib.memory_port(net, "memory")
+    banks = _banks(draw, net, "banks", port)
+    front = lib.in_order(net, "front", port)
+    net.transition("ask", take={"t": asks}, put=[front.requests.forward("t")])
+    end = {"take": {"t": front.responses}, "put": [done.forward("t")]}
+    net.transition("end", **end, delay=1, servers=1)
+    at = arrivals(draw, draw.randint(1, 30), draw.choice([1, 6]))
+    rows = [(draw.randrange(2000), 4, False, draw.randrange(5)) for _ in at]
+    marking = lpn.Marking(net)
+    marking.add_rows("asks", rows, at=at)
+    times = independent.in_order([(t, row[0]) for t, row in zip(at, rows)], banks)
+    return net, marking, [(t, row[3]) for t, row in zip(times, rows)]
+
+
 def dma(draw):
     """A DMA engine between two memories."""
     burst = draw.choice([16, 64, 100, 256])
@@ -273,6 +304,9 @@ def dma(draw):
     lib.dma(net, "dma", moves, *ports, out=done, **how)
     memories = []
     for name, port in zip(("reads_from", "writes_to"), ports):
+        if draw.random() < 0.5:
+            memories.append(_banks(draw, net, name, port))
+            continue
         about = _memory(draw)
         lib.memory(net, name, port, **about)
         memories.append(independent.Memory(**about))
@@ -361,6 +395,7 @@ CASES = [
     path,
     clock_crossing,
     reorder_buffer,
+    in_order,
     dma,
     interconnect,
     cache,
@@ -368,7 +403,7 @@ CASES = [
 
 
 # What tells tokens apart that come out: a property by its position, or the place.
-WHICH = {arbiter: 1, bursts: 1, cache: 3}
+WHICH = {arbiter: 1, bursts: 1, in_order: 3, cache: 3}
 NUMBERED = {crossbar, queued_crossbar, interconnect}
 
 

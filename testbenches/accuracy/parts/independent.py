@@ -52,7 +52,7 @@ class Memory:
         self.latency, self.bytes_per_cycle, self.outstanding = latency, bytes_per_cycle, outstanding
         self.start, self.end = [], []
 
-    def request(self, t, size):
+    def request(self, t, size, address=None):
         """The cycle of the answer to a request of cycle t, which is not before the last one's."""
         begin = max(t, self.start[-1] + 1 if self.start else 0)
         if len(self.end) >= self.outstanding:
@@ -61,6 +61,26 @@ class Memory:
         first = max(begin + self.latency, self.end[-1] if self.end else 0)
         self.end.append(first + -(-size // self.bytes_per_cycle))
         return self.end[-1]
+
+
+class Banks:
+    """A memory of banks of 64 bytes, each with a latency of its own: answers overtake each other."""
+
+    def __init__(self, latencies):
+        self.latencies = latencies
+
+    def request(self, t, size, address):
+        """The cycle of the answer to a request of cycle t."""
+        return t + self.latencies[address // 64 % len(self.latencies)]
+
+
+def in_order(requests, banks):
+    """requests: [(arrival, address)]; the cycle in which each answer has been taken, one per cycle."""
+    out = []
+    for arrival, address in requests:
+        answer = banks.request(arrival, 1, address)
+        out.append(max(answer, out[-1] if out else 0) + 1)
+    return out
 
 
 def pieces(address, size, most, boundary):
@@ -72,8 +92,8 @@ def pieces(address, size, most, boundary):
 
 
 def dma(moves, read, write, *, burst, boundary, reads, writes, buffer):
-    """moves: [(source, destination, bytes)] at cycle 0; read, write: Memories. The cycle at which
-    each move is done.
+    """moves: [(source, destination, bytes)] at cycle 0; read, write: Memories or Banks. The cycle at
+    which each move is done.
     """
     jobs = {
         side: [p for move in moves for p in pieces(move[at], move[2], burst, boundary)]
@@ -83,33 +103,39 @@ def dma(moves, read, write, *, burst, boundary, reads, writes, buffer):
     room, filled, written, t, done = buffer, 0, 0, 0, []
     cutting = {"read": None, "write": None}
     memory = {"read": read, "write": write}
-    answers, number = [], 0
+    answers, number, sizes, come = [], 0, {}, set()
+    under_way = {"read": [], "write": []}
     due = []
     for _, _, size in moves:
         due.append(size + (due[-1] if due else 0))
     while len(done) < len(moves):
         for side in ("read", "write"):
             if cutting[side] is not None:  # cut in the last cycle: it goes out now
-                size = cutting[side]
+                address, size = cutting[side]
                 cutting[side] = None
                 if side == "write":
                     room += size
-                heapq.heappush(answers, (memory[side].request(t, size), number, side, size))
+                under_way[side].append(number)
+                heapq.heappush(answers, (memory[side].request(t, size, address), number, side))
+                sizes[number] = size
                 number += 1
         while answers and answers[0][0] <= t:
-            _, _, side, size = heapq.heappop(answers)
-            credits[side] += 1
-            if side == "read":
-                filled += size
-            else:
-                written += size
+            come.add(heapq.heappop(answers)[1])
+        for side, asked in under_way.items():
+            while asked and asked[0] in come:
+                size = sizes[asked.pop(0)]
+                credits[side] += 1
+                if side == "read":
+                    filled += size
+                else:
+                    written += size
         while len(done) < len(moves) and written >= due[len(done)]:
             done.append(t)
         for side in ("read", "write"):
             has = room if side == "read" else filled
             if jobs[side] and credits[side] and has >= jobs[side][0][1]:
-                _, size, _ = jobs[side].pop(0)
-                cutting[side] = size
+                address, size, _ = jobs[side].pop(0)
+                cutting[side] = address, size
                 credits[side] -= 1
                 if side == "read":
                     room -= size
