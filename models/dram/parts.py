@@ -8,12 +8,22 @@ from .standard import beside
 from .tables import wrong
 from .trace import Trace, controllers
 
-__all__ = ["TICKS", "beside", "controllers", "dram"]
+__all__ = ["TICKS", "beside", "controllers", "dram", "size"]
 
 
 @functools.lru_cache(maxsize=8)
 def _net(standard, outstanding):
     return build(standard, outstanding)
+
+
+def _standard(part):
+    return Trace(part, part, [], [], []).standard
+
+
+def size(part):
+    """Bytes of the memory behind a controller, as `dram` has it. Raises Error "E-dram-part"."""
+    standard = _standard(part)
+    return standard.blocks * standard.controller["request_bytes"]
 
 
 def dram(net, name, port, part, *, quarter=1, phase=0, outstanding=64):
@@ -28,6 +38,6 @@ def dram(net, name, port, part, *, quarter=1, phase=0, outstanding=64):
     """
     if type(outstanding) is not int or not 1 <= outstanding <= 4096:
         raise wrong(f"'{name}': outstanding must be an int 1..4096, got {outstanding!r}")
-    standard = Trace(part, part, [], [], []).standard
+    standard = _standard(part)
     connect = {"asked": port.requests, "answered": port.responses}
     return net.instance(_net(standard, outstanding), name, connect, clock=(quarter, phase))

@@ -17,7 +17,9 @@ from .parts import Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
 
 __all__ = ["build"]
 
-OUTPUT = 2**28  # where the output begins in the memory of a DRAM's model; the input begins at 0
+OUTPUT = (
+    2**28
+)  # where the output begins in a DRAM's model, or in the middle of a smaller one; the input begins at 0
 AHEAD = 64  # runs of packets between an output and the engine that writes them; at least those of a token
 
 
@@ -102,6 +104,7 @@ class _Builder:
         memory = self.system.memory
         if self.dram:
             self.packet = self.time("memory.packet", memory.packet)
+            self.memory_port()
             return
         self.hit = self.time("memory.hit", memory.hit)
         self.packet = self.time("memory.packet", memory.packet)
@@ -122,10 +125,8 @@ class _Builder:
     def reads(self):
         """DMA reads of the input: in order, so many at once, into a buffer."""
         net, reads = self.net, self.system.reads
-        # A DRAM's answers are told apart by so many numbers.
-        most = (reads.outstanding,) if self.dram else ()
         self.tags = tags = net.place(
-            "reads.tags", init=self.number("reads.outstanding", reads.outstanding, *most)
+            "reads.tags", init=self.number("reads.outstanding", reads.outstanding)
         )
         size = self.number("reads.buffer", reads.buffer // reads.bytes)
         self.room, self.data = net.place("reads.room", init=size), net.place("reads.data")
@@ -142,7 +143,6 @@ class _Builder:
         self.up.carry("read", asked, at_memory, kind="nonposted", payload=0, type=Where)
         level = self.level_of(self.system.memory.input, reads.bytes)
         if self.dram:
-            self.memory_port()
             self.ask_memory("read", at_memory, reads.bytes, 0, [answered])
             self.stream(answered, arrived)
             return
@@ -304,7 +304,7 @@ class _Builder:
         latency = self.down.latency
         if self.dram:
             back = answered or net.place("writes.answered")
-            self.ask_memory("write", at_memory, writes.bytes, OUTPUT, [back])
+            self.ask_memory("write", at_memory, writes.bytes, self.output, [back])
             net.transition(
                 "link.down.answer", take={"t": back}, put=answer, delay=latency, ordered=True
             )
@@ -334,6 +334,7 @@ class _Builder:
             dram_parts.dram(
                 self.net, "dram", self.port, part, quarter=quarter, outstanding=memory.outstanding
             )
+            self.output = min(OUTPUT, dram_parts.size(part) // 2)
         except ValueError as error:
             raise lpn.Error("E-system-file", f"{self.system.name}: memory.part: {error}") from None
 
