@@ -13,7 +13,7 @@ def driver(b):
     request, answer = b.time("host.request", host.request), b.time("host.answer", host.answer)
     job = net.place("host.job", Job, start=True)
     rung, doorbell = net.place("host.rung", Job), net.place("device.doorbell", Job)
-    waiting = net.place("host.waiting")
+    waiting = net.place("host.waiting", drain=True)
     net.transition(
         "host.write_registers",
         take={"job": job},

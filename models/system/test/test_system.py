@@ -299,6 +299,12 @@ def test_a_device_that_never_ends_is_a_run_that_stalls(tmp_path):
     assert any(name == "device.finish" for name, *_ in run.blocked)
 
 
+def test_a_driver_that_gives_up_before_the_end_is_a_run_that_stalls(tmp_path):
+    times, run = ran(tmp_path, FILE.replace(INTERRUPT, "polls = 1\n"))
+    assert times is None and run.stalled
+    assert ("host.poll", "no token", "p") in run.blocked
+
+
 def test_a_net_with_a_memory_of_its_own_gets_round_trips(tmp_path):
     text = FILE.replace("outputs = {out = 64}\n", "round_trips = {wait = 'read'}\n")
     text = text.replace('output = "behind"\n', "")
