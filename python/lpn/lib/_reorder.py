@@ -5,13 +5,16 @@ from ..authoring.expr import select
 from ..authoring.place import Place
 from ..authoring.token import Int
 from ..errors import mistake
-from ._ports import MOST_ID, Access, MemoryPort, a_port, memory_port, record, whole
+from ._ports import Access, MemoryPort, a_port, memory_port, record, whole
 from ._queues import output_like
 
 __all__ = ["in_order", "reorder_buffer"]
 
 
-_Id = record("_Id", "The id with which a request goes on.", id=Int(0, MOST_ID - 1))
+# So many requests may be under way; an interconnect behind, whose masters share its ids, has room for them.
+IDS = 2**20
+
+_Id = record("_Id", "The id with which a request goes on.", id=Int(0, IDS - 1))
 
 
 def reorder_buffer(net, name, requests, returned, entries, *, issued=None, out=None):
@@ -71,10 +74,9 @@ def reorder_buffer(net, name, requests, returned, entries, *, issued=None, out=N
 
 def in_order(net, name, port) -> MemoryPort:
     """A MemoryPort before `port` whose answers come in the order of its requests, as AXI has it of those
-    with one id: an answer that overtakes others waits for them. It takes no cycles, and any
-    number may be under way.
+    with one id: an answer that overtakes others waits for them. It takes no cycles.
 
-    Requests go on to `port` with ids in turn, from 0 to 2^31 - 1, by which their answers are known;
+    Requests go on to `port` with ids in turn, from 0 to 2^20 - 1, by which their answers are known;
     each comes back with the id that it had. Raises Error "E-operand".
     """
     a_port(f"in_order '{name}'", "port", port)
@@ -89,7 +91,7 @@ def in_order(net, name, port) -> MemoryPort:
             port.requests.forward("t", id=lambda turn: turn.id),
             asked.forward("t"),
             ids.forward("turn"),
-            turn.emit(id=lambda turn: (turn.id + 1) % MOST_ID),
+            turn.emit(id=lambda turn: (turn.id + 1) % IDS),
         ],
     )
     come = port.responses
