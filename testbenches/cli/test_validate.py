@@ -313,6 +313,15 @@ def compare(ready, expected):
 """
 
 
+def test_nothing_is_made_for_a_row_that_says_why_it_is_not_compared(lpn, tmp_path):
+    rows = ROWS.replace("int(cycles)", "int(cycles), ValueError('of another unit')")
+    rows = rows.replace("marking.add(", "raise KeyError(")
+    (tmp_path / "model.py").write_text(MODEL + rows)
+    (tmp_path / "truth.txt").write_text("abc:3\n")
+    data = lpn("validate", tmp_path / "model.py", "--truth", tmp_path / "truth.txt", "--json").json
+    assert [row["reason"] for row in data["not_covered"]] == ["of another unit"]
+
+
 @pytest.mark.parametrize("engine", ["interp", "compiled"])
 def test_rows_of_more_than_a_latency(lpn, tmp_path, engine):
     model = MODEL.replace("open(path).read()", "path.letters")

@@ -5,7 +5,8 @@ for a row of a CSV file as a dict; or, for any other format, `truth_rows(path)`,
 triples. Inputs are file names, looked for in --inputs, else beside the truth file; where --inputs
 is a file, it has all of them, and the model's workload gets FILE#INPUT. Anything else goes to the
 model as it is. A row of more than a latency has a fourth part, what the module's
-`compare(ready, expected) -> (run, about)` needs to compare the rest.
+`compare(ready, expected) -> (run, about)` needs to compare the rest; or a ValueError that says why the row
+is not to be compared.
 """
 
 import math
@@ -151,6 +152,8 @@ class _Comparison:
         for key, value in parameters.items():
             if isinstance(value, bool) or not isinstance(value, int):
                 raise mistake("E-truth-file", f"parameter '{key}' is {value!r}, no whole number")
+        if isinstance(expected, ValueError):
+            raise expected
         path = self._place(name) if isinstance(name, str) else name
         key = tuple(sorted(parameters.items()))
         if key not in self._ready:
