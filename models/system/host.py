@@ -14,11 +14,14 @@ def driver(b):
     job = net.place("host.job", Job, start=True)
     rung, doorbell = net.place("host.rung", Job), net.place("device.doorbell", Job)
     waiting = net.place("host.waiting", drain=True)
+    # Polls wait for the write's answer.
+    polls = host.wait == "poll"
+    written = net.place("host.written") if polls else waiting
     net.transition(
         "host.write_registers",
         take={"job": job},
-        put=[rung.forward("job"), waiting],
-        # A posted write is answered where the link begins; the next one waits for that.
+        put=[rung.forward("job"), written],
+        # A posted write is answered where the link begins; the next access waits for that.
         delay=b.time("host.setup", host.setup + host.command)
         + (device.registers - 1) * (request + answer)
         + request,
@@ -46,7 +49,8 @@ def driver(b):
     )
     done = net.place("host.done", done=True, sink=True)
     b.raised = None
-    if host.wait == "poll":
+    if polls:
+        net.transition("host.written", take={"t": written}, put=[waiting], delay=answer, servers=1)
         _poll(b, waiting, done, request, answer)
     else:
         _interrupt(b, waiting, done)

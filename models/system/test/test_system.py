@@ -93,7 +93,7 @@ def test_polls_see_the_end_at_the_next_read(tmp_path):
     text = FILE.replace(INTERRUPT, "")
     idle = BELL + READ + WORK + WRITE + 2
     poll = 30 + 100 + 2 + 100 + 20
-    arrives = 30 + 30 + 100  # the first read, at the device
+    arrives = 30 + 20 + 30 + 100  # the first read, behind the answer of the write, at the device
     while arrives < idle:
         arrives += poll
     assert ran(tmp_path, text)[0][0] == arrives + 2 + 100 + 20

@@ -85,14 +85,16 @@ def test_one_block_by_hand(tmp_path):
 
 
 def test_polls_go_there_and_come_back(tmp_path):
-    """A register is read every time that the one before is known."""
-    board = BOARD.replace('wait = "interrupt"\ninterrupt_ns = 7\n', "")
+    """A register is read every time that the one before is known. (With an answer after 50 ns no poll
+    meets data on a link.)
+    """
+    board = BOARD.replace('wait = "interrupt"\ninterrupt_ns = 7\n', "").replace("= 20", "= 50")
     told = ran(tmp_path)[0] - TOLD + 2  # the device is idle
-    poll = hop(24) + 2 + hop(20 + 4) + 20
-    arrives = 30 + 30 + hop(24)
+    poll = hop(24) + 2 + hop(20 + 4) + 50
+    arrives = 30 + 50 + 30 + hop(24)
     while arrives < told:
         arrives += poll + 30
-    assert ran(tmp_path, board)[0] == pytest.approx(arrives + 2 + hop(24) + 20, abs=1e-6)
+    assert ran(tmp_path, board)[0] == pytest.approx(arrives + 2 + hop(24) + 50, abs=1e-6)
 
 
 def test_a_read_of_many_completions_is_there_with_the_last(tmp_path):

@@ -160,7 +160,7 @@ class System:
         def written():
             self.down.send("posted", 4, lambda: self.registers.append(self.start), more=True)
             if s.wait == "poll":
-                self.poll()
+                self.after(s.answer, self.poll)
 
         writes = (s.registers - 1) * (s.request + s.answer) + s.request
         self.after(s.setup + writes, written)
