@@ -1,4 +1,5 @@
-"""Parts of lpn.lib with random parameters and inputs, against independent.py, on every engine.
+"""Parts of lpn.lib with random parameters and inputs, against independent.py, and joined at random
+(boards.py), on every engine.
 
     LPN_SLOW=1 pytest testbenches/accuracy/parts      thousands, and more of them compiled
 """
@@ -6,6 +7,7 @@
 import os
 import random
 
+import boards
 import cases
 import pytest
 from lpn.runs import prepare
@@ -31,3 +33,17 @@ def test_as_its_page_says(case):
         assert got == sorted(expected), f"case {number}"
         if number < COMPILED:
             assert run(case, net, marking, "compiled") == got, f"case {number}, compiled"
+
+
+def test_boards_answer_everything_once():
+    """What comes out of parts joined at random, on every engine."""
+    for number in range(INTERPRETED):
+        net, marking, expected = boards.board(f"{SEED} board {number}")
+        for engine in ("interp", *(["compiled"] if number < COMPILED else [])):
+            run = prepare(net, marking, engine=engine).run(collect=list(expected))
+            assert not run.stalled, f"board {number}: {run.blocked}"
+            for place, rows in expected.items():
+                values, _ = run.collected[place]
+                width = len(net[place].fields)
+                came = zip(*[iter(values)] * width)
+                assert sorted(came) == rows, f"board {number}, {engine}: {place}"
