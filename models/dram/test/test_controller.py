@@ -330,7 +330,7 @@ def test_one_run_is_the_table_and_the_answer(tmp_path, monkeypatch, capsys):
     assert said("--limit", "999999", "--stats") == (answer, 1)
     assert said("--limit", "9") == (None, 1)
     assert said("--until", "done.count >= 1") == (None, 1)
-    assert said("--trace", str(tmp_path / "t.json")) == (answer, 2)  # what is shown keeps no tokens
+    assert said("--trace", str(tmp_path / "t.json")) == (answer, 1)
 
 
 def test_a_controller_of_ones_own(tmp_path):

@@ -322,8 +322,6 @@ def _one(ready, how, trace, progress, own_answer):
     row = {"input": name}
     of_run = getattr(module, "answer_of_run", None)
     kept = [place for place in getattr(module, "collected", ()) if place in net.places]
-    if kept and (trace or "until" in how):  # a run that is shown, or ended early, keeps none
-        of_run, kept = None, []
 
     def on_slice(time, commits):
         progress.say(f"{name or net.name}: cycle {grouped(time)}, {grouped(commits)} firings")
