@@ -304,35 +304,6 @@ def test_what_is_said_of_a_trace(tmp_path):
     }
 
 
-def test_one_run_is_the_table_and_the_answer(tmp_path, monkeypatch, capsys):
-    """`lpn sim dram` runs a trace once, whose answer is that of answer(input)."""
-    from lpn.cli.main import main
-    from lpn.runs import Ready
-
-    file, runs, whole = written(tmp_path, [[0, "R", 0], [0, "W", 64]]), [], Ready.run
-    answer = MODEL.module.answer(file)
-
-    def counted(self, *args, **options):
-        runs.append(whole(self, *args, **options))
-        return runs[-1]
-
-    def said(*options):
-        runs.clear()
-        monkeypatch.setattr("sys.argv", ["lpn", "sim", "dram", file, "--json", *options])
-        with pytest.raises(SystemExit):
-            main()
-        (row,) = json.loads(capsys.readouterr().out)["runs"]
-        return row.get("answer"), len(runs)
-
-    monkeypatch.setattr(Ready, "run", counted)
-    for engine in ("interp", "compiled"):
-        assert said("--engine", engine) == (answer, 1)
-    assert said("--limit", "999999", "--stats") == (answer, 1)
-    assert said("--limit", "9") == (None, 1)
-    assert said("--until", "done.count >= 1") == (None, 1)
-    assert said("--trace", str(tmp_path / "t.json")) == (answer, 1)
-
-
 def test_a_controller_of_ones_own(tmp_path):
     (tmp_path / "mine.toml").write_text(
         'base = "controllers/ddr4"\n[parameters]\nCL = 30\n'
