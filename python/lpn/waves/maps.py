@@ -33,7 +33,7 @@ _FIRING = (
 )
 _ARRIVAL = ("channel", "every", "transfer", "where", "offset", "properties")
 _UNITS = {"s": 10**15, "ms": 10**12, "us": 10**9, "ns": 10**6, "ps": 10**3, "fs": 1}
-_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns|ps|fs)")
+_TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(s|ms|us|ns|ps|fs)")
 _KINDS = (
     *(({"valid"}, 0), ({"valid", "ready"}, 0), ({"start", "done"}, 1), ({"busy"}, 2)),
     ({"count"}, 3),
@@ -367,7 +367,7 @@ class _Reader:
         if not isinstance(value, str):
             return self._whole(value, where), []
         terms = [term.strip() for term in value.split("+")]
-        numbers = [term for term in terms if re.fullmatch(r"-?\d+", term)]
+        numbers = [term for term in terms if re.fullmatch(r"-?[0-9]+", term)]
         names = [term for term in terms if term not in numbers]
         if not all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names):
             self._fail(f'{where} is a whole number, or a sum with parameters as "3 + slow"')
