@@ -199,9 +199,25 @@ void Record::change(PlaceId place, std::uint64_t by, bool more) {
   noted_.push_back(p);
 }
 
+// A run may end before the firing does, and its page says when that is, and how much it makes.
+void Record::require_countable(const Started& firing) const {
+  const bool many = std::any_of(firing.produced.begin(), firing.produced.end(),
+                                [](std::uint64_t count) { return count > kMostExact; });
+  if (!many && static_cast<std::uint64_t>(firing.due) <= kMostExact) return;
+  throw Error(
+      "E-viz-size",
+      fmt::format(
+          "transition '{}' of net '{}' starts in cycle {} what {}, and a page counts to "
+          "2^53: give it less, or end the run before that cycle (--limit)",
+          net_.transitions[static_cast<std::size_t>(firing.transition)].name, net_.name,
+          firing.start,
+          many ? "puts more than 2^53 tokens" : fmt::format("ends in cycle {}", firing.due)));
+}
+
 void Record::on_start(const Started& firing) {
   values_.on_start(firing);
   reach(firing.start);
+  require_countable(firing);
   const auto k = static_cast<std::size_t>(firing.transition);
   Actor& actor = actors_[k];
   Open open{firing.firing, firing.start, firing.due, {}};

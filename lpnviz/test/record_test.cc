@@ -81,6 +81,29 @@ TEST_CASE("record: instants near the last one are refused as they come") {
                        doctest::Contains("counts to 2^53"), Error);
 }
 
+TEST_CASE("record: a firing that the run's end cuts is refused where a page cannot say it") {
+  const QueueNet queue;
+  const Time last = Time{1} << 53;
+  const std::vector<std::uint64_t> one{1}, many{(std::uint64_t{1} << 53) + 1};
+  Record record(queue.net, {}, queue.marking, {.values = 0});
+  record.on_start(
+      {.transition = TransitionId{0}, .start = 1, .due = last, .taken = one, .produced = one});
+  CHECK_THROWS_WITH_AS(
+      record.on_start({.transition = TransitionId{0},
+                       .start = 2,
+                       .due = last + 1,
+                       .taken = one,
+                       .produced = one}),
+      "transition 'work' of net 'queue' starts in cycle 2 what ends in cycle 9007199254740993, and "
+      "a "
+      "page counts to 2^53: give it less, or end the run before that cycle (--limit)",
+      Error);
+  CHECK_THROWS_WITH_AS(
+      record.on_start(
+          {.transition = TransitionId{0}, .start = 3, .due = 4, .taken = one, .produced = many}),
+      doctest::Contains("in cycle 3 what puts more than 2^53 tokens"), Error);
+}
+
 TEST_CASE("record: sums of tokens over time beyond 64 bits are refused") {
   const QueueNet queue;
   const std::vector<std::int64_t> job{3};

@@ -83,7 +83,7 @@ def tails_of(program, given=()):
         if table not in program.maps or program.maps[table].kind != "PROG_ARRAY":
             raise refused("E-bpf-tail-call", f"--tail-call {text}: no PROG_ARRAY '{table}'")
         found = [f for f in program.functions if name in (f.name, f.section)]
-        if len(found) != 1 or not index.isdigit():
+        if len(found) != 1 or not (index.isascii() and index.isdigit()):
             known = ", ".join(by_name)
             raise refused(
                 "E-bpf-tail-call",

@@ -10,6 +10,7 @@ files and signals of RTL/GACT; the sum agrees with ../shared/truth/darwin/RTL_FA
 """
 
 import lpn
+from lpn.runs import decimal
 
 from . import align, pairs
 
@@ -244,8 +245,8 @@ def space(
 def truth(row: dict) -> tuple[str, dict, int]:
     """A row of a cycles.csv measured on the RTL: pair, parameters of the net, cycles."""
     parameters = {
-        "elements": int(row["num_pe"]),
-        "max_tb_steps": int(row["max_tb_steps"]),
-        "align_fields": int(row["align_fields"]),
+        "elements": decimal(row["num_pe"]),
+        "max_tb_steps": decimal(row["max_tb_steps"]),
+        "align_fields": decimal(row["align_fields"]),
     }
-    return pairs.entry_of(row), parameters, int(row["cycles"])
+    return pairs.entry_of(row), parameters, decimal(row["cycles"])

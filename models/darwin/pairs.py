@@ -15,10 +15,12 @@ import dataclasses
 import os
 import re
 
+from lpn.runs import decimal
+
 MAX_TB_STEPS = 400  # tb_GACTTop.v
 ALIGN_FIELDS = 32  # tb_GACTTop.v: return the traceback
 
-_MEASURED = re.compile(r"([^:]+):(\d+)x(\d+)\+(\d+)(!?)")
+_MEASURED = re.compile(r"([^:]+):([0-9]+)x([0-9]+)\+([0-9]+)(!?)")
 _MODE = re.compile(r"_af\d+$")
 _LETTERS = re.compile(r"[A-Za-z]+")
 MAX_FILE_BYTES = 1 << 26
@@ -75,8 +77,9 @@ def entry_of(row: dict) -> str:
     name = _MODE.sub("", row["name"])
     if not name.startswith("repo_"):
         return name
-    mark = "!" if int(row["tb_limit_hit"]) else ""
-    return f"{name}:{int(row['ref_len'])}x{int(row['query_len'])}+{int(row['steps'])}{mark}"
+    mark = "!" if decimal(row["tb_limit_hit"]) else ""
+    ref_len, query_len, steps = (decimal(row[name]) for name in ("ref_len", "query_len", "steps"))
+    return f"{name}:{ref_len}x{query_len}+{steps}{mark}"
 
 
 def _read_text(path):
@@ -125,11 +128,13 @@ def _of_lines(path, text):
                 f" got {len(words)} words"
             )
         try:
-            most, fields = (int(word) for word in words[3:] or (MAX_TB_STEPS, ALIGN_FIELDS))
+            most, fields = [decimal(word) for word in words[3:]] or (MAX_TB_STEPS, ALIGN_FIELDS)
         except ValueError:
-            raise ValueError(f"{path}, line {number}: words 4 and 5 must be numbers") from None
-        if most < 0 or not 0 <= fields < 256:
-            raise ValueError(f"{path}, line {number}: MAX_TB_STEPS or ALIGN_FIELDS out of range")
+            raise ValueError(
+                f"{path}, line {number}: words 4 and 5 must be numbers of decimal digits"
+            ) from None
+        if fields >= 256:
+            raise ValueError(f"{path}, line {number}: ALIGN_FIELDS out of range, 0 to 255")
         found.append(_pair(*words[:3], most, fields & 63))  # bits 6 and 7: don't care
     if not found:
         raise ValueError(f"{path} has no pair of sequences")

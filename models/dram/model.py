@@ -12,11 +12,22 @@ from lpn.runs import prepare
 from . import controller, device
 from .sequence import Sequence, earliest, marking, truth_rows
 from .standard import standard
-from .trace import Trace, mean_latency
+from .trace import COLLECTED, Trace, cycles_of, mean_latency
 
-__all__ = ["answer", "compare", "net", "net_of", "show", "truth_rows", "workload"]
+__all__ = [
+    "answer",
+    "answer_of_run",
+    "collected",
+    "compare",
+    "net",
+    "net_of",
+    "show",
+    "truth_rows",
+    "workload",
+]
 
 _nets = {}
+collected = COLLECTED  # what a run keeps for answer_of_run
 
 
 def net():
@@ -50,15 +61,19 @@ def answer(input) -> dict:
     """The earliest cycle of every command of a sequence; latency and bandwidth of a trace."""
     sequence = Sequence.of(input)
     if isinstance(sequence, Trace):
-        return _answer_of_trace(sequence)
+        net = _net(sequence.standard)
+        ready = prepare(net, sequence.marking(net), engine=None)
+        return answer_of_run(ready.run(collect=collected))
     rows = earliest(sequence, _net(sequence.standard))
     return {"commands": [[c, list(where), cycle] for c, where, cycle in rows]}
 
 
-def _answer_of_trace(trace):
-    net = _net(trace.standard)
-    ready = prepare(net, trace.marking(net), engine=None)
-    _, accept, done = trace.times(ready)
+def answer_of_run(run):
+    """Latency and bandwidth of a trace, of a run that did all its requests; else None."""
+    standard = next((made for made, net in _nets.items() if net is run.net), None)
+    if standard is None or standard.controller is None or run.ending != "done":
+        return None
+    accept, done = cycles_of(run, run.done_tokens)
     latencies = sorted(d - a for a, d in zip(accept, done))
     return {
         "requests": len(done),
@@ -68,7 +83,7 @@ def _answer_of_trace(trace):
         "p99_latency": latencies[-1 - len(done) // 100],
         "max_latency": latencies[-1],
         "last_done": max(done),
-        "bytes_per_cycle": len(done) * trace.standard.controller["request_bytes"] / max(done),
+        "bytes_per_cycle": len(done) * standard.controller["request_bytes"] / max(done),
     }
 
 

@@ -18,6 +18,7 @@ NUMBERS = (
     2**ID_BITS
 )  # one fits beside the row; requests under way are far fewer, and take them in turn
 LATEST = 2**40
+COLLECTED = ("accepted", "done")  # places of a controller's net
 
 
 def controllers() -> list[str]:
@@ -146,15 +147,23 @@ class Trace:
 
     def times(self, ready):
         """(the run, the cycle of each request's acceptance, that of its completion)."""
-        run = ready.run(collect=["accepted", "done"])
-        cycles = {}
-        for place in ("accepted", "done"):
-            found = cycles[place] = [None] * len(self.block)
-            turn = defaultdict(int)  # how many requests of each number there were before
-            for number, tick in zip(*run.collected[place]):
-                found[turn[number] + number] = tick // TICKS
-                turn[number] += NUMBERS
-        return run, cycles["accepted"], cycles["done"]
+        run = ready.run(collect=COLLECTED)
+        return run, *cycles_of(run, len(self.block))
+
+
+def cycles_of(run, count):
+    """([the cycle of each request's acceptance], [that of its completion]) of a run that keeps what
+    reaches COLLECTED, for the `count` requests of its trace; None for what did not happen.
+    """
+    cycles = []
+    for place in COLLECTED:
+        found = [None] * count
+        turn = defaultdict(int)  # how many requests of each number there were before
+        for number, tick in zip(*run.collected[place]):
+            found[turn[number] + number] = tick // TICKS
+            turn[number] += NUMBERS
+        cycles.append(found)
+    return cycles
 
 
 class Requests:

@@ -13,6 +13,7 @@ import math
 from fractions import Fraction
 
 import lpn
+from lpn.runs import decimal
 
 
 class Header(lpn.Token):
@@ -267,4 +268,4 @@ def space(
 
 def truth(row: dict) -> tuple[str, dict, int]:
     """A row of a cycles.csv measured on the RTL: input file, parameters of the net, cycles."""
-    return row["file"], {"writable_tables": int(row["dht"])}, int(row["cycles_total"])
+    return row["file"], {"writable_tables": decimal(row["dht"])}, decimal(row["cycles_total"])

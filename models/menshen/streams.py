@@ -12,7 +12,7 @@ drop (whatever else the filter does not pass).
 import dataclasses
 import os
 
-from lpn.runs import capture_of, is_capture, json_lines, unpacked
+from lpn.runs import capture_of, decimal, is_capture, json_lines, unpacked
 
 BEAT_BYTES = 64
 MOST_BYTES = 1024 * BEAT_BYTES
@@ -84,7 +84,7 @@ def _list(path, data):
         if not words:
             continue
         try:
-            numbers = [int(word) for word in words[:2]]
+            numbers = [decimal(word) for word in words[:2]]
         except ValueError:
             numbers = []
         kind = words[2] if len(words) > 2 else "data"

@@ -14,11 +14,11 @@ def parse_unroll(text):
     """
     if text is None:
         return None, {}
-    if re.fullmatch(r"[1-9]\d{0,6}", text):
+    if re.fullmatch(r"[1-9][0-9]{0,6}", text):
         return int(text), {}
     blocks = {}
     for part in text.split(","):
-        found = re.fullmatch(r"([1-9]\d{0,6}):\.?(\d{1,5})", part.strip())
+        found = re.fullmatch(r"([1-9][0-9]{0,6}):\.?([0-9]{1,5})", part.strip())
         if not found:
             from lpn import Error
 

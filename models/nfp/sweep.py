@@ -34,7 +34,7 @@ def members(programs, parameter="n", pattern=None):
             raise _error(
                 f"--name {pattern}: write {hole} once, where the number stands, as in count-min.{hole}.asm"
             )
-        expression = re.compile(r"(\d+(?:\.\d+)?)".join(map(re.escape, pattern.split(hole))))
+        expression = re.compile(r"([0-9]+(?:\.[0-9]+)?)".join(map(re.escape, pattern.split(hole))))
     found = {}
     for file in files:
         name = os.path.basename(file)
@@ -44,7 +44,7 @@ def members(programs, parameter="n", pattern=None):
                 continue  # another program in the same folder
             text = match[1]
         else:
-            numbers = re.findall(r"\d+", os.path.splitext(name)[0])
+            numbers = re.findall("[0-9]+", os.path.splitext(name)[0])
             if not numbers:
                 raise _error(
                     f"{file}: its name has no number to be the value of {parameter}; say where it stands with "

@@ -7,7 +7,7 @@ packet goes from program to program as long as each answers XDP_PASS.
 from array import array
 
 from lpn import Error
-from lpn.runs import read_capture, read_json
+from lpn.runs import integer, read_capture, read_json
 
 from . import nic as constants
 from .mix import Mix, Path, segments_of
@@ -50,7 +50,7 @@ def memory_of(path):
     found = {}
     for key, text in data.items():
         try:
-            offset, content = int(key, 0), bytes.fromhex(text)
+            offset, content = integer(key), bytes.fromhex(text)
         except (TypeError, ValueError):
             offset, content = -1, b""
         if offset < 0 or not content or offset + len(content) > 2**32:

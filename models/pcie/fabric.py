@@ -1,5 +1,6 @@
 """Links and switches of a topology, as a net: what lies between its devices and its root complex."""
 
+import array
 from dataclasses import dataclass
 
 import lpn
@@ -138,10 +139,14 @@ def add_jobs(marking, topology, prefix=""):
 
 def _add(marking, place, jobs):
     step = jobs.size if jobs.step is None else jobs.step
-    kinds = {"write": [True], "read": [False], "both": [True, False]}[jobs.kind]
-    addresses = [jobs.address + k * step for k in range(jobs.count) for _ in kinds]
-    if addresses[-1] > 2**48:
+    kinds = {"write": [1], "read": [0], "both": [1, 0]}[jobs.kind]
+    last = jobs.address + (jobs.count - 1) * step
+    if last > 2**48:
         raise ValueError(f"the addresses of {jobs.count} jobs go beyond 2**48")
-    marking.add_rows(
-        place, [(kinds[k % len(kinds)], jobs.size, a) for k, a in enumerate(addresses)]
+    addresses = (jobs.address + k * step for k in range(jobs.count) for _ in kinds)
+    marking.add_columns(
+        place,
+        write=array.array("q", kinds * jobs.count),
+        size=jobs.size,
+        address=array.array("q", addresses),
     )

@@ -12,7 +12,7 @@ import math
 
 import lpn
 from lpn.command import grouped, table
-from lpn.runs import prepare, read_csv
+from lpn.runs import decimal, prepare, read_csv
 
 from . import parts, rates
 from . import topology as topologies
@@ -180,13 +180,14 @@ def _gbps(text):
 
 def _of_row(row):
     """What makes the Topology of a row for a kind of transfer."""
-    generation, lanes = int(row["gen"].removeprefix("gen")), int(row["lanes"].removeprefix("x"))
-    payload, size = int(row["mps"]), int(row["size_bytes"])
+    generation = decimal(row["gen"].removeprefix("gen"))
+    lanes = decimal(row["lanes"].removeprefix("x"))
+    payload, size = decimal(row["mps"]), decimal(row["size_bytes"])
     if generation not in rates.GENERATIONS or lanes not in rates.LANES:
         raise ValueError(f"generation {generation} with {lanes} lanes is not covered")
     if payload not in rates.PAYLOADS or size < 1:
         raise ValueError(f"payload {payload}, size {size}")
-    rcb, chunks, most = int(row["rcb"]), row["rcb_chunks"].strip(), int(row["mrrs"])
+    rcb, chunks, most = decimal(row["rcb"]), row["rcb_chunks"].strip(), decimal(row["mrrs"])
     if chunks not in ("0", "1") or most not in rates.PAYLOADS:
         raise ValueError(f"rcb_chunks {chunks}, mrrs {most}")
     if chunks == "1" and rcb not in (64, *rates.PAYLOADS):

@@ -11,6 +11,7 @@ pixel. Sources: states and signals of RTL/*.v; they agree with ../shared/truth/p
 """
 
 import lpn
+from lpn.runs import decimal
 
 from . import chunks, inflate
 
@@ -126,4 +127,4 @@ def workload(input_path, net: lpn.Net) -> lpn.Marking:
 
 def truth(row: dict) -> tuple[str, dict, int]:
     """A row of a cycles.csv measured on the RTL: input file, parameters of the net, cycles."""
-    return row["file"], {}, int(row["cycles_total"])
+    return row["file"], {}, decimal(row["cycles_total"])

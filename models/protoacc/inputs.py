@@ -111,7 +111,7 @@ def _messages_of_row(row, folder, benchmarks):
 
 def _benchmark_row(row, folder, kept):
     """The messages of HPBi_msgj, message j of bench i, or of HPBi_batchn, its first n."""
-    found = re.fullmatch(r"HPB(\d+)_(msg|batch)(\d+)", row["name"])
+    found = re.fullmatch(r"HPB([0-9]+)_(msg|batch)([0-9]+)", row["name"])
     if found is None:
         raise ValueError(f"{row['name']} has no shape, and is no HPBi_msgj or HPBi_batchn")
     bench, what, number = found[1], found[2], int(found[3])

@@ -53,7 +53,7 @@ def _compiled(path):
             f"-I{folder}",
             "--include_imports",
             f"--descriptor_set_out={out}",
-            name,
+            os.path.join(folder, name),  # one that begins with - is no option
         ]
         try:
             done = subprocess.run(

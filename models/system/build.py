@@ -14,6 +14,7 @@ from .accelerators import Own
 from .fabric import ways
 from .ports import join_ports
 from .parts import Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
+from .tables import PARTS
 
 __all__ = ["build"]
 
@@ -42,7 +43,9 @@ class _Builder:
         self.last = {}  # what goes at the end of a job, too
         # Times that parameters of the accelerator count, too: to set one alone would be half of a change.
         trips = {kind for _, kind in system.accelerator.round_trips}
-        self.counted = {"link.latency"} if trips & {"read", "write"} else set()
+        self.counted = set()
+        if trips & {"read", "write"}:
+            self.counted |= {"link.latency", "memory.hit", *(f"memory.{name}" for name in PARTS)}
         if "command" in trips:
             self.counted |= {"host.request", "host.answer"}
 
@@ -108,9 +111,7 @@ class _Builder:
             return
         self.hit = self.time("memory.hit", memory.hit)
         self.packet = self.time("memory.packet", memory.packet)
-        names = ("behind", "row_open", "row_shut", "row_other")
-        more = [self.time(f"memory.{name}", ps) for name, ps in zip(names, memory.levels()[1:])]
-        self.levels = [0, *more, 0, 0, 0]
+        self.beyond = [self.time(f"memory.{name}", getattr(memory, name)) for name in PARTS]
 
     def level_of(self, kind, bytes):
         """A function: an address of a stream of so many bytes at a time -> the memory's level."""
@@ -158,7 +159,7 @@ class _Builder:
             "memory.read",
             take={"run": runs},
             put=[answered],
-            delay=memory_time(self.hit, self.levels, self.packet, 1),
+            delay=memory_time(self.hit, self.beyond, self.packet, 1),
             ordered=True,  # a row is open for none before it is for the one that opens it
         )
         self.stream(answered, arrived)
@@ -309,7 +310,7 @@ class _Builder:
                 "link.down.answer", take={"t": back}, put=answer, delay=latency, ordered=True
             )
             return
-        time = memory_time(self.hit, self.levels, self.packet, packets)
+        time = memory_time(self.hit, self.beyond, self.packet, packets)
         net.transition(
             "memory.write",
             take={"run": at_memory},

@@ -7,6 +7,8 @@ pixels): one token, for which a unit takes what each of its packets needs. Times
 import lpn
 from models.pcie.parts import HEADER, KINDS, wire_time
 
+from .tables import levels
+
 __all__ = [
     "Job",
     "Pattern",
@@ -124,16 +126,16 @@ def rows_of(place):
     )
 
 
-def memory_time(hit, levels, packet, packets):
+def memory_time(hit, beyond, packet, packets):
     """The delay of the arc `run`: how long its packets take on average from the memory's edge to the
     answer.
 
-    hit, packet: ticks; levels: ticks beyond a hit, of levels 0 to 7. Packets come `packet` apart and wait
+    hit, packet: ticks; beyond: those of PARTS of an access. Packets come `packet` apart and wait
     for the same line, so that each waits so much less than the one before.
     """
 
     def time(run):
-        waits, late = levels[run.level], run.late
+        waits, late = (*levels(*beyond), 0, 0, 0)[run.level], run.late
         return hit + lpn.max(0, late * waits - packet * (late * (late - 1) // 2)) // packets
 
     return time

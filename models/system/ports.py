@@ -159,12 +159,13 @@ class _Port:
             delay=lambda t: hit + lpn.select(t.behind, behind, 0),
             ordered=True,
         )
+        controller = self.time("controller", memory.controller)
         self.fetched = self.place("fetched", lib.Access)
         self.step(
             "fetch",
             take={"t": self.fetched},
             put=[self.b.port.requests.forward("t")],
-            delay=self.time("front", self.near_time + memory.behind + memory.controller),
+            delay=lambda t: hit + behind + controller,
             ordered=True,
         )
         self.slots = self.place("slots", Slot, init=lpn.tokens(SLOTS, id=lambda i: i))

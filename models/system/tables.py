@@ -152,6 +152,16 @@ class Host:
     rounds: int = _key(whole(1, 1000), 1)  # of the input's work, one after the other
 
 
+PARTS = ("behind", "controller", "access", "activate", "precharge")  # of an access, beyond a hit
+
+
+def levels(behind, controller, access, activate, precharge):
+    """Memory.levels() of these times."""
+    dram = behind + controller + access
+    shut = dram + activate
+    return (0, behind, dram, shut, shut + precharge)
+
+
 @dataclass(frozen=True)
 class Memory:
     packet: int = _key(picoseconds, 0, "packet_ns")
@@ -183,6 +193,4 @@ class Memory:
 
     def levels(self):
         """ps beyond a hit of each level: in the cache, behind it, row open, shut, another open."""
-        dram = self.behind + self.controller + self.access
-        shut = dram + self.activate
-        return (0, self.behind, dram, shut, shut + self.precharge)
+        return levels(*(getattr(self, name) for name in PARTS))

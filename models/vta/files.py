@@ -4,8 +4,9 @@ import csv
 import functools
 import io
 import os
+import re
 
-from lpn.runs import json_data, json_lines, near, unpacked
+from lpn.runs import decimal, json_data, json_lines, near, unpacked
 
 from models.vta import isa
 from models.vta.config import DEFAULT, make
@@ -89,7 +90,7 @@ def _read(name, within):
     if mark and path.endswith((".jsonl", ".jsonl.gz")):
         rows_ = _lines(path, os.stat(path).st_mtime_ns)
         number = line.partition(":")[0]
-        if not number.isdecimal() or not 1 <= int(number) <= len(rows_):
+        if not re.fullmatch("[0-9]{1,18}", number) or not 1 <= int(number) <= len(rows_):
             raise ValueError(f"{path} has lines 1..{len(rows_)}, asked for {line!r}")
         return _from_json(rows_[int(number) - 1], os.path.dirname(path), within)
     with open(name, "rb") as file:
@@ -296,6 +297,6 @@ def _reference_line(number, row):
 
 def _number(number, column, cell):
     try:
-        return int(cell, 10)
+        return decimal(cell)
     except ValueError:
         raise ValueError(f"instruction {number}: {column} is {cell!r}, no number") from None

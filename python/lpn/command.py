@@ -21,7 +21,7 @@ from .runs.endless import endless_text
 from .runs.engines import ENGINES
 from .runs.models import Model
 from .runs.ready import Ready
-from .words import counted, duration, grouped, modelled, precise_rate, rate, seconds
+from .words import counted, duration, grouped, integer, modelled, precise_rate, rate, seconds
 
 __all__ = [
     "ANSWERED",
@@ -91,7 +91,7 @@ class Parameter(click.ParamType):
     def convert(self, value, param, ctx):
         name, equals, number = value.partition("=")
         try:
-            return name.strip(), int(number, 0)
+            return name.strip(), integer(number)
         except ValueError:
             self.fail(
                 f"'{value}' is not name=value with a whole number"

@@ -246,7 +246,7 @@ def _knock(address):
     import re
     import socket
 
-    found = re.fullmatch(r"(?:tcp|tls|ws|wss)://(?:\[([^]]+)\]|([^:/]+)):(\d{1,5})", address)
+    found = re.fullmatch(r"(?:tcp|tls|ws|wss)://(?:\[([^]]+)\]|([^:/]+)):([0-9]{1,5})", address)
     if found is None or int(found[3]) > 65535:
         raise mistake(
             "E-scheduler", f"'{address}' is no address of a Dask scheduler; write tcp://host:8786"

@@ -1,20 +1,43 @@
-"""Counts, times and rates as people read them."""
+"""Numbers as people write them; counts, times and rates as they read them."""
 
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_DOWN, Decimal
 
 __all__ = [
     "counted",
+    "decimal",
     "duration",
     "grouped",
+    "integer",
     "modelled",
     "precise_rate",
     "rate",
     "seconds",
     "shortened",
 ]
+
+
+def decimal(text: str) -> int:
+    """The number of a text of 1 to 18 decimal digits, with blanks around it or without. Raises ValueError
+    for another: int() takes 1_500, +5 and the digits of other scripts as well.
+    """
+    digits = text.strip(" \t")
+    if not re.fullmatch("[0-9]{1,18}", digits):
+        raise ValueError(f"{text!r} is no whole number of decimal digits, at most 18")
+    return int(digits)
+
+
+def integer(text: str) -> int:
+    """The number that a text says in the decimal digits 0 to 9, or in others behind 0x, 0o or 0b, behind a
+    minus or not; blanks around it count for nothing. Raises ValueError for another.
+    """
+    digits = text.strip(" \t")
+    if not re.fullmatch("-?[0-9A-Za-z]{1,100}", digits):
+        raise ValueError(f"{text!r} is no whole number")
+    return int(digits, 0)
 
 
 def grouped(number: int | None) -> str:

@@ -148,6 +148,31 @@ def test_why_a_run_stalled():
     assert blocked["text"].startswith("join waits for tokens over arc 'b': place 'right' has 0")
 
 
+@pytest.mark.parametrize("engine", [None, *ENGINES])
+def test_what_comes_to_a_sink_is_collected(engine):
+    """With its times and beside an observer; what stays in a stalled run is counted with it."""
+
+    class Tag(lpn.Token):
+        tag: lpn.Int[0, 99]
+
+    net = lpn.Net("collected")
+    left, out = net.place("left", Tag, start=True), net.place("out", Tag, sink=True)
+    put = [out.emit(tag=lambda x: x[0].tag)]
+    net.transition("t", take={"x": left.take(2)}, put=put, delay=3, servers=1)
+    marking = lpn.Marking(net)
+    marking.add("out", tag=7)
+    marking.add("out", tag=8, at=5)  # comes from outside
+    marking.add_rows("left", [(1,), (2,), (3,), (4,), (5,)])
+    commits = []
+    ready = prepare(net, marking, engine=engine, trace=True)
+    run = ready.run(collect=["out"], observe=lambda: commits.append)
+    assert [list(column) for column in run.collected["out"]] == [[7, 1, 8, 3], [0, 3, 5, 6]]
+    assert [(commit.time, list(commit.produced)) for commit in commits] == [(3, [1]), (6, [1])]
+    assert run.stalled and run.left == {"left": 1, "out": 4}
+    with pytest.raises(lpn.Error, match="cannot collect its tokens: a transition takes from it"):
+        ready.run(collect=["left"])
+
+
 def test_what_is_isolated_answers_or_its_death_is_the_answer():
     def refuse():
         raise lpn.Error("E-input", "no")

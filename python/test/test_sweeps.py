@@ -114,6 +114,79 @@ def test_another_helper_of_the_model_is_another_sweep(helped, file):
     assert {k for k, v in identity_in(helped).items() if before[k] != v} == {"workload"}
 
 
+READS = {
+    "beside": "HERE / 'costs.json'",
+    "a pattern": "next(HERE.glob('*.json'))",
+    "in a folder": "HERE / 'tables' / 'costs.json'",
+    "by a parameter": "HERE / 'tables' / f'{kind}.json'",
+    "below a folder": "HERE / 'tables' / kind / 'now.json'",
+    "declared": "HERE / (kind + '.json')\nmade_of = [FILE]",
+}
+
+
+@pytest.mark.parametrize("way", READS)
+def test_data_files_that_a_model_names_belong_to_it(helped, way):
+    """Its workload may read them, of which nothing is in the net's text."""
+    model = helped / "model.py"
+    model.write_text(
+        f"from pathlib import Path\n\nHERE, kind = Path(__file__).parent, 'costs'\nFILE = {READS[way]}\n"
+        + model.read_text().replace("count=many()", "count=json.loads(FILE.read_text())['n']")
+    )
+    (helped / "tables" / "costs").mkdir(parents=True)
+    for path in ("costs.json", "tables/costs.json", "tables/costs/now.json"):
+        (helped / path).write_text('{"n": 3}')
+    scope = {"__file__": str(model)}
+    exec(model.read_text(), scope)
+
+    def rows():
+        return lpn.sweep(str(model), str(helped / "in.txt"), csv=helped / "rows.csv", jobs=1)
+
+    assert rows()[0]["firings"] == 3
+    before = identity_in(helped)
+    assert rows() == rows()
+    # What is none of the model's, and what it writes.
+    (helped / "page.html").write_text("page")
+    (helped / "trace.jsonl").write_text("trace")
+    (helped / "tables" / "notes.txt").write_text("notes")
+    (helped / "__pycache__").mkdir(exist_ok=True)
+    (helped / "__pycache__" / "model.json").write_text("{}")
+    assert identity_in(helped) == before
+    scope["FILE"].write_text('{"n": 4}')
+    assert {k for k, v in identity_in(helped).items() if before[k] != v} == {"workload"}
+    with pytest.raises(lpn.Error, match="has rows of another sweep"):
+        rows()
+
+
+def test_a_sweep_goes_on_though_the_model_names_its_table(helped):
+    model = helped / "model.py"
+    model.write_text(
+        model.read_text().replace("many()", "2")
+        + "\n\nTABLE = 'rows.csv'\n\n\ndef log(here):\n    open(here + 'log.txt', mode='a')\n"
+        + "    (here / 'told.txt').write_text('')\n\n\nif __name__ == '__main__':\n    print('plot.svg')\n"
+    )
+
+    def sweep(inputs):
+        return lpn.sweep(str(model), inputs, {"x": [1]}, csv=helped / "rows.csv", jobs=1)
+
+    model.write_text(model.read_text().replace("def net():", "def net(x=1):"))
+    first = sweep(str(helped / "in.txt"))
+    for written in ("plot.svg", "log.txt", "told.txt"):
+        (helped / written).write_text("written since")
+    assert sweep(str(helped / "in.txt")) == first
+
+
+def test_data_files_that_change_places_are_others(helped):
+    (helped / "a.json").write_text("1")
+    (helped / "b.json").write_text("2")
+    (helped / "model.py").write_text(
+        (helped / "model.py").read_text() + "\n\nDATA = 'a.json', 'b.json'\n"
+    )
+    before = identity_in(helped)
+    (helped / "a.json").write_text("2")
+    (helped / "b.json").write_text("1")
+    assert identity_in(helped) != before
+
+
 def test_a_system_is_its_file_and_the_python_of_its_accelerator(helped):
     """What a system's file says of traffic is in no net's text."""
     demo = Path(__file__).parents[2] / "models" / "system" / "demo" / "vta.toml"

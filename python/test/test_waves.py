@@ -75,6 +75,58 @@ def read(files, name="a.vcd"):
         ]
 
 
+@pytest.mark.parametrize("high", [3, 63, 64, 99])
+def test_signed_fields_are_in_twos_complement(files, high):
+    """Beside the same bits read without a sign, and one whose bits are not all known."""
+    top, most = 1 << high, (1 << high + 1) - 1
+    values = [0, 5, top - 1, top, top + 3, most]
+    text = HEADER + body([(1, 1, value) for value in values])
+    (files / "a.vcd").write_text(text.replace(f"b{most:b} c", f"bx{most >> 1:b} c", 1))
+    part = f"tb.data[{high}:0]"
+    fields = (
+        f'{{ plain = "{part}", own = {{ signal = "{part}", signed = true }}, '
+        f"twice = {{ signal = 'tb.bit' }} }}"
+    )
+    (files / "map.toml").write_text(MAP.replace('["tb.data", "tb.bit"]', fields))
+    found = [payload for _, _, payload in read(files)]
+    assert [p["plain"] for p in found[:-1]] == values[:-1]
+    assert [p["own"] for p in found[:-1]] == [v - 2 * top if v >= top else v for v in values[:-1]]
+    assert found[-1]["own"] == found[-1]["plain"] == "x" + "1" * high
+    assert {p["twice"] for p in found} <= {0, 1, 2, 3}
+
+
+def test_where_of_a_signed_field(files):
+    from lpn.waves.model import Matched
+
+    values = [(1 << 100) - 3, 3, (1 << 100) - 2, (1 << 64) - 3, (1 << 100) - 3]
+    (files / "a.vcd").write_text(HEADER + body([(1, 1, value) for value in values]))
+    entry = '[transitions.t]\nchannel = "x"\nwhere = { d = -3 }\npayload = { d = "a.d" }\n'
+    text = MAP.replace('["tb.data", "tb.bit"]', '{ d = { signal = "tb.data", signed = true } }')
+    (files / "map.toml").write_text(text + entry)
+    with recording(files, keep=True) as r:
+        r.read()
+        matched = Matched(r.map.firings[0], r)
+        matched.take(r.take(0))
+    assert matched.numbers == [0, 4] and matched.carried() == [(-3,), (-3,)]
+    (files / "map.toml").write_text(text.replace("true", "false") + entry)
+    with pytest.raises(lpn.Error, match="where.d is a whole number from 0 on, not -3"):
+        read_map(str(files / "map.toml"))
+
+
+@pytest.mark.parametrize(
+    "field, said",
+    [
+        ('{ signal = "tb.data", sign = true }', "payload.d has no 'sign'; there is signal, signed"),
+        ('{ signal = "tb.data", signed = 1 }', "payload.d.signed is true or false, not 1"),
+        ("{ signed = true }", "payload.d is the name of a signal in quotes, not None"),
+    ],
+)
+def test_a_wrong_field(files, field, said):
+    (files / "map.toml").write_text(MAP.replace('["tb.data", "tb.bit"]', f"{{ d = {field} }}"))
+    with pytest.raises(lpn.Error, match=re.escape(said)):
+        read_map(str(files / "map.toml"))
+
+
 EXPECTED = [(2, 1, {"data": 7, "bit": 3}), (3, 0, {"data": 1 << 99, "bit": 0})]
 
 

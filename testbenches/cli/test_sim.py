@@ -1,9 +1,11 @@
 """lpn sim: results, fields, many inputs, exit status, refusals."""
 
+import json
 import os
 import pty
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from conftest import BUILD, DEMO, LINE, interrupted
@@ -674,3 +676,34 @@ def test_statistics_say_which_assertions_held(lpn, nets):
     shown = lpn("sim", nets / "al.py", "--stats", "--engine", "interp")
     assert shown.status == 0 and "1 assertion held at every instant: few" in shown.out
     assert "assertion" not in lpn("sim", nets / "join.lpn", "--stats", "--engine", "interp").out
+
+
+def test_one_run_is_the_table_and_the_answer(tmp_path, monkeypatch, capsys):
+    """`lpn sim dram` runs a trace once, whose answer is that of answer(input)."""
+    lpn = pytest.importorskip("lpn")
+    from lpn.cli.main import main
+    from lpn.runs import Ready
+
+    file, runs, whole = str(tmp_path / "t.json"), [], Ready.run
+    Path(file).write_text('{"controller": "ddr4", "requests": [[0, "R", 0], [0, "W", 64]]}')
+    answer = lpn.load("dram").module.answer(file)
+
+    def counted(self, *args, **options):
+        runs.append(whole(self, *args, **options))
+        return runs[-1]
+
+    def said(*options):
+        runs.clear()
+        monkeypatch.setattr("sys.argv", ["lpn", "sim", "dram", file, "--json", *options])
+        with pytest.raises(SystemExit):
+            main()
+        (row,) = json.loads(capsys.readouterr().out)["runs"]
+        return row.get("answer"), len(runs)
+
+    monkeypatch.setattr(Ready, "run", counted)
+    for engine in ("interp", "compiled"):
+        assert said("--engine", engine) == (answer, 1)
+    assert said("--limit", "999999", "--stats") == (answer, 1)
+    assert said("--limit", "9") == (None, 1)
+    assert said("--until", "done.count >= 1") == (None, 1)
+    assert said("--trace", str(tmp_path / "trace.json")) == (answer, 1)

@@ -3,6 +3,8 @@ statistics.
 """
 
 import json
+import shutil
+import subprocess
 
 import pytest
 from _numbers import Numbers
@@ -14,6 +16,43 @@ from lpn.pages.page import record
 
 WAITS = ["none", "no token", "no credit", "guard", "inhibited", "no server", "interval", "clock"]
 LTC = REPO / "testbenches" / "ltc"
+
+
+def test_the_page_reads_what_is_written_to_the_last_digit(tmp_path):
+    """Signed numbers are written with their sign as a 54th bit, which a double has not."""
+    values = [
+        0,
+        -1,
+        1,
+        2**52 + 1,
+        -(2**52) - 1,
+        2**53,
+        2**53 - 1,
+        -(2**53),
+        -(2**53) + 1,
+        63,
+        -64,
+        64,
+    ]
+    data = bytearray()
+    for value in values:
+        left = value << 1 if value >= 0 else (-value << 1) - 1
+        while left >= 128:
+            data.append(left & 127 | 128)
+            left >>= 7
+        data.append(left)
+    assert [Numbers.signed(reader) for reader in [Numbers(data)] for _ in values] == values
+    script = tmp_path / "read.mjs"
+    script.write_text(
+        f"import {{ Reader }} from '{REPO / 'lpnviz/page/src/base/numbers.js'}';\n"
+        f"const reader = new Reader(new Uint8Array({list(data)}));\n"
+        f"for (let k = 0; k < {len(values)}; ++k) console.log(BigInt(reader.signed()).toString());\n"
+    )
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no node")
+    done = subprocess.run([node, script], capture_output=True, text=True, check=True)
+    assert [int(line) for line in done.stdout.split()] == values
 
 
 class Reader(Numbers):

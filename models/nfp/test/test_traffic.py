@@ -183,6 +183,7 @@ def test_times_that_cannot_be_simulated(tmp_path):
     [
         ("[]", "bytes from an offset on"),
         ('{"0x10": "0g"}', "must be an offset below 2\\^32"),
+        ('{"0x1_0": "00"}', "must be an offset below 2\\^32"),
         ('{"-1": "00"}', "must be an offset below 2\\^32"),
         ('{"0xffffffff": "0000"}', "must be an offset below 2\\^32"),
         ('{"0x10": "00 01", "17": "02"}', "the byte at 0x11 stands there twice"),

@@ -296,6 +296,7 @@ ROWS = "gen,lanes,mps,mrrs,rcb,rcb_chunks,size_bytes,write_eff_gbps,read_eff_gbp
         ("gen1,x1,128,300,64,0,64,1,1,1", "row 2: rcb_chunks 0, mrrs 300"),
         ("gen1,x1,128,512,96,1,64,1,1,1", "row 2: rcb 96"),
         ("gen1,x1,128,512,64,2,64,1,1,1", "row 2: rcb_chunks 2, mrrs 512"),
+        ("gen1,x1,128,512,64,0,6_4,1,1,1", "row 2: '6_4' is no whole number of decimal digits"),
     ],
 )
 def test_rows_of_bandwidths_that_are_damaged(tmp_path, row, said):

@@ -50,6 +50,14 @@ def test_one_file_twice_is_two_messages(serialise, written, folder):
     assert serialise(written(data)).done_tokens == 3
 
 
+def test_a_schema_whose_name_begins_like_an_option(folder, serialise, written):
+    shutil.copy(DEMO / "item.bin", folder)
+    shutil.copy(DEMO / "shop.proto", folder / "-shop.proto")
+    data = {"proto": "-shop.proto", "message": "Item", "data": "item.bin"}
+    found = serialise(written(data))
+    assert found.latency == serialise(written({**data, "proto": "shop.proto"})).latency > 0
+
+
 def test_bytes_are_those_of_protobuf(model):
     (message,) = model.module.read(str(DEMO / "item.txtpb"))
     (size,) = model.module.Lowered([message], 6).sizes

@@ -205,6 +205,13 @@ EFFECTS = [
 ]
 
 
+def file_of(tables):
+    return 'model = "system"\n' + "".join(
+        f"[{table}]\n" + "".join(f"{name} = {said}\n" for name, said in keys.items())
+        for table, keys in tables.items()
+    )
+
+
 @pytest.mark.parametrize("key, values, besides", EFFECTS, ids=lambda v: v if type(v) is str else "")
 def test_a_key_that_is_taken_has_an_effect(tmp_path, key, values, besides):
     times = set()
@@ -215,11 +222,7 @@ def test_a_key_that_is_taken_has_an_effect(tmp_path, key, values, besides):
         for name, said in more.items():
             table, _, name = name.partition(".")
             file.setdefault(table, {})[name] = said
-        text = 'model = "system"\n' + "".join(
-            f"[{table}]\n" + "".join(f"{name} = {said}\n" for name, said in keys.items())
-            for table, keys in file.items()
-        )
-        model = write(tmp_path, text)
+        model = write(tmp_path, file_of(file))
         if sizes:
             (tmp_path / "sizes").write_text(sizes)
         net = model.net()
@@ -297,6 +300,24 @@ def test_a_time_that_a_round_trip_counts_is_not_set_by_half(tmp_path, kind, name
         model.net(**{name: 5})
     params = model.net().params
     assert "host.setup" in params and not [n for n in params if n.startswith(("memory.", "reads."))]
+
+
+@pytest.mark.parametrize("page", ["open", "closed"])
+@pytest.mark.parametrize("name", ["hit", "packet", *tables.PARTS])
+def test_a_parameter_of_the_memory_is_what_its_file_says(tmp_path, name, page):
+    """-p memory.behind was of what lies in the cache alone, and not of what goes on to DRAM behind it."""
+
+    def ns(file, **params):
+        model = write(tmp_path, file_of(file))
+        net = model.net(**params)
+        run = lpn.simulate(net, model.workload(tmp_path / "sizes", net), engine="interp")
+        return model.module.answer_of_run(run)["ns"]
+
+    memory = {**BASE["memory"], "page": f'"{page}"', "input": '"dram"', "output": '"behind"'}
+    file = {**BASE, "memory": {**memory, f"{name}_ns": 10}}
+    ticks = {f"memory.{name}": 160_000 // write(tmp_path, file_of(file)).module.system.tick}
+    file["memory"][f"{name}_ns"] = 160
+    assert ns(file) == ns({**BASE, "memory": {**memory, f"{name}_ns": 10}}, **ticks)
 
 
 def test_all_ways_of_an_accelerator_with_ports_have_one_latency(tmp_path):

@@ -146,7 +146,9 @@ def test_tables(refuses):
     head += "push_next,encoded_hi64_lo64_as_simulated\n"
     refuses(head + "0,load\n", "instruction 0: 2 columns in place of 15", "a.csv")
     refuses(head.replace("idx", "x"), "the table has two columns 'x'", "a.csv")
-    refuses(head + "0,load,inp,a,1,,,,,,0,0,0,0,\n", "instruction 0: x is 'a', no number", "a.csv")
+    for odd in ("a", "1_6", "+16", "-1"):
+        row = f"0,load,inp,{odd},1,,,,,,0,0,0,0,\n"
+        refuses(head + row, f"instruction 0: x is '{odd}', no number", "a.csv")
     refuses(
         head + "0,load,inp,15,1,,,,,,0,1,0,0,0000001000100001_0000000000000110\n",
         "instruction 0: x is 15 in the table and 16 encoded",

@@ -318,8 +318,10 @@ def _one(ready, how, trace, progress, own_answer):
     `own_answer`: the run is the whole input with its own parameters, so that the model's own answer
     is of it.
     """
-    name, net = ready.input, ready.net
+    name, net, module = ready.input, ready.net, ready.model.module
     row = {"input": name}
+    of_run = getattr(module, "answer_of_run", None)
+    kept = [place for place in getattr(module, "collected", ()) if place in net.places]
 
     def on_slice(time, commits):
         progress.say(f"{name or net.name}: cycle {grouped(time)}, {grouped(commits)} firings")
@@ -331,7 +333,7 @@ def _one(ready, how, trace, progress, own_answer):
         with _Timeline(ready, trace) as timeline:
             if trace:
                 how = {**how, "observe": timeline.anew}
-            run = ready.run(on_slice=on_slice if progress.on else None, **how)
+            run = ready.run(on_slice=on_slice if progress.on else None, collect=kept, **how)
             timeline.finish(run)
     except Exception as error:
         if isinstance(error, OSError) and trace and error.filename == trace:
@@ -343,12 +345,12 @@ def _one(ready, how, trace, progress, own_answer):
     row.update(fields_of(run), engine=run.engine)
     if net.frequency is not None and run.latency is not None:
         row["latency_seconds"] = run.latency / net.frequency
-    of_run = getattr(ready.model.module, "answer_of_run", None)
     if of_run is not None and run.ending not in ("interrupted", "budget", "condition"):
         row["answer"] = of_run(run)
-    answer = getattr(ready.model.module, "answer", None)
+    answer = getattr(module, "answer", None)
     if (
-        answer is not None
+        row.get("answer") is None
+        and answer is not None
         and name is not None
         and own_answer
         and run.ending not in ("interrupted", "budget")

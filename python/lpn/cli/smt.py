@@ -254,7 +254,7 @@ def _values_of(free, net, one, limit, pareto):
             f"net '{net.name}' has no parameter '{name}'; it has: "
             f"{', '.join(net.params) or 'none'}",
         )
-    found = re.fullmatch(r"(-?\d+)\.\.(-?\d+)", span)
+    found = re.fullmatch(r"(-?[0-9]+)\.\.(-?[0-9]+)", span)
     if equals and not found:
         raise click.UsageError(f"--free {free}: write --free {name}=1..16")
     lo, hi = (int(found[1]), int(found[2])) if found else param.range or (None, None)

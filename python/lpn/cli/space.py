@@ -7,6 +7,7 @@ import click
 from ..authoring.expr import Expr
 from ..errors import Error, mistake
 from ..runs import prepare
+from ..words import integer
 
 
 class Bound(click.ParamType):
@@ -33,15 +34,14 @@ class Bound(click.ParamType):
 
 def _value(text):
     """A bound as the model gets it: int, float, (lo, hi) for lo..hi, else the string itself."""
-    span = re.fullmatch(r"([+-]?\d+)\.\.([+-]?\d+)", text)
+    span = re.fullmatch(r"(-?[0-9]+)\.\.(-?[0-9]+)", text)
     if span:
         return int(span[1]), int(span[2])
-    for kind in (lambda t: int(t, 0), float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
+    try:
+        return integer(text)
+    except ValueError:
+        fraction = re.fullmatch(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text)
+        return float(text) if fraction else text
 
 
 bounds_option = click.option(

@@ -31,6 +31,7 @@ from ..sweeps.definition import Definition
 from ..sweeps.files import Files
 from ..sweeps.points import SECONDS
 from ..sweeps.sweep import run
+from ..words import integer
 
 _SHOWN = 40
 
@@ -253,7 +254,7 @@ def _read_list(path):
                 own.append(_beside(cell, path))
                 continue
             try:
-                point[name] = int(cell, 0)
+                point[name] = integer(cell)
             except ValueError:
                 raise mistake(
                     "E-sweep",

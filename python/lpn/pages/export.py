@@ -7,6 +7,7 @@ import _lpn
 from ..errors import mistake
 from ..output_file import written
 from ..runs.run import execute
+from ..words import decimal
 
 __all__ = ["FORMATS", "Window", "format_of", "write_run"]
 
@@ -38,7 +39,7 @@ class Window:
         """Of "A:B", "A:" or ":B". Raises Error "E-window"."""
         begin, colon, end = text.partition(":")
         try:
-            window = cls(int(begin or 0), int(end) if end else None)
+            window = cls(decimal(begin or "0"), decimal(end) if end else None)
         except ValueError:
             colon = ""
         if not colon or not 0 <= window.begin <= window.end <= _lpn.FOREVER:

@@ -12,6 +12,7 @@ from ..json_file import json_data, json_lines, read_json, unpacked
 from ..output_file import written
 from ..source_digest import source_digest
 from ..toml_file import WrongValue, one_of, picoseconds, read_toml, toml_data, whole
+from ..words import decimal, integer
 from .batch import run_batch
 from .engines import ENGINES, compiled
 from .isolated import isolated
@@ -30,8 +31,10 @@ __all__ = [
     "WrongValue",
     "capture_of",
     "compiled",
+    "decimal",
     "execute",
     "fields_of",
+    "integer",
     "is_capture",
     "isolated",
     "json_data",

@@ -80,7 +80,8 @@ class Model:
     @property
     def files(self) -> list[tuple[str, str]]:
         """(path, the Python package that it is in) of the files that say what the model is: its module's,
-        and those that the module names in `made_of`. None of a .lpn file, of which the net is all.
+        and those that the module names in `made_of`, where a path alone is a file of data. None of a .lpn
+        file, of which the net is all.
         """
         if self.module is None:
             return []
@@ -89,7 +90,9 @@ class Model:
         named = getattr(self.module, "__file__", None)
         own = self.module if named else sys.modules[type(self.module).__module__]
         found = [(str(own.__file__), own.__package__ or "")]
-        return found + list(getattr(self.module, "made_of", ()))
+        for more in getattr(self.module, "made_of", ()):
+            found.append((os.fspath(more), "") if isinstance(more, (str, os.PathLike)) else more)
+        return found
 
     @property
     def has_workload(self) -> bool:

@@ -166,11 +166,11 @@ def execute(
     `path_memory`: bytes that it may use. `watch`: without a library, a _lpn.viz.Record or
     _lpn.sim.Timeline that is to see the run, which then has no path. `collect`: names of places
     that the net does not read, of which the Run keeps what arrived and when, tokens that were there
-    at the start first. Raises "E-collect" for another place, and without a library when there is
-    an `observer` as well. `limits`: an _lpn.Budget, what the run may use; None: as budget_of() has
-    it. `guide`: as engines.start() has it; then `probed` of the Run has a list of numbers per
-    transition, row by row of its starts. `until`: the text of a Condition; without a library, the run
-    ends as "condition" with the first instant after which it holds; not together with `path`.
+    at the start first. Raises "E-collect" for another place. `limits`: an _lpn.Budget, what the run
+    may use; None: as budget_of() has it. `guide`: as engines.start() has it; then `probed` of the Run
+    has a list of numbers per transition, row by row of its starts. `until`: the text of a Condition;
+    without a library, the run ends as "condition" with the first instant after which it holds; not
+    together with `path`.
     """
     condition = None if until is None else Condition(net, until)
     if condition is not None and path is not None:
@@ -185,9 +185,8 @@ def execute(
         left = left or leave is not None and bool(leave())
         return left
 
-    collector = None
-    if collect and library is None:
-        collector = observer = _recorder(net, collect, observer)
+    if library is None:
+        _check_sinks(net, collect)
     with Interrupt() as stop:
         machine = start(
             net,
@@ -206,7 +205,7 @@ def execute(
             trail = _lpn.sim.InterpretedPath(net.core, machine, path_memory or _PATH_MEMORY)
         if watch is not None:
             watch.watch(machine)
-        for name in collect if collector is None else ():
+        for name in collect:
             machine.collect(net[name]._number)
         if path_memory is not None and library is not None:
             machine.set_path_budget(path_memory)
@@ -233,9 +232,7 @@ def execute(
         run.stopped = {"at": reached, "reason": "condition", "text": text}
     if guide:
         run.probed = [machine.probed(number) for number in range(len(guide))]
-    _read(run, machine, read, collect if collector is None else ())
-    if collector is not None:
-        _read_recorded(run, machine, collector.take(), collect)
+    _read(run, machine, read, collect)
     if path is not None and not cut:
         _find_path(run, trail, result, (values, marking, library, last), path)
     return run
@@ -301,8 +298,6 @@ def _run_sliced(machine, until, observer, on_slice, budget, stop, going=None):
 def _read(run, machine, read, collect):
     """Takes from the machine what the Run keeps of its places."""
     net = run.net
-    for name in collect:
-        run.collected[name] = tuple(map(_whole_numbers, machine.take(net[name]._number)))
     if run.stalled:
         interpreted = isinstance(machine, _lpn.Interp)
         count = machine.occupancy if interpreted else machine.free_tokens
@@ -313,14 +308,12 @@ def _read(run, machine, read, collect):
         run.tokens[place.name] = read_tokens(
             place, machine.free_tokens(number), machine.tokens(number)
         )
+    for name in collect:  # last: what is taken is no longer there
+        run.collected[name] = tuple(map(_whole_numbers, machine.take(net[name]._number)))
 
 
-def _recorder(net, collect, observer):
-    """What sees the commits of an interpreted run that is to collect."""
-    if observer is not None:
-        raise mistake(
-            "E-collect", "the interpreter cannot collect tokens and show its commits in one run"
-        )
+def _check_sinks(net, collect):
+    """Refuses what a compiled net refuses to collect."""
     taken = {arc.place for t in net.core.transitions for arc in t.inputs}
     for name in collect:
         if net[name]._number in taken:
@@ -329,26 +322,6 @@ def _recorder(net, collect, observer):
                 f"place '{name}' of net '{net.name}' cannot collect its tokens: a transition "
                 "takes from it; collect a sink",
             )
-    return _lpn.sim.Recorder()
-
-
-def _read_recorded(run, machine, commits, collect):
-    """Run.collected, from the commits of an interpreted run: nothing takes from these places."""
-    transitions = run.net.core.transitions
-    for name in collect:
-        number = run.net[name]._number
-        outputs = [
-            [k for k, arc in enumerate(t.outputs) if arc.place == number] for t in transitions
-        ]
-        times = array.array("q")
-        for commit in commits:
-            for k in outputs[commit.transition]:
-                times.extend([commit.time] * commit.produced[k])
-        there = machine.free_tokens(number) - len(times)  # at the start
-        run.collected[name] = (
-            array.array("q", machine.tokens(number)),
-            array.array("q", [0] * there) + times,
-        )
 
 
 def _find_path(run, trail, result, same, top):

@@ -13,7 +13,7 @@ from ..runs.models import Model, load
 from ..runs.open_loop import ends_of_requests
 from ..runs.ready import is_marking_file
 from ..runs.run import budget_of, whole_limit
-from ..words import grouped
+from ..words import grouped, integer
 from .points import FIELDS, SECONDS
 from .requests import LATENCIES
 
@@ -27,7 +27,7 @@ def whole_values(text, name):
     values = []
     for part in text.split(","):
         try:
-            numbers = [int(n, 0) for n in part.split(":")]
+            numbers = [integer(n) for n in part.split(":")]
         except ValueError:
             numbers = []
         if not 1 <= len(numbers) <= 3:

@@ -29,7 +29,7 @@ _DIFFERENT = {
     "input_names": "the inputs' names",
     "input_data": "the content of an input",
     "net": "the net",
-    "workload": "the model's Python",
+    "workload": "the model's Python or a data file that it names",
     "limit": "--limit",
     "budget": "what a run may use",
 }
@@ -47,7 +47,8 @@ class Files:
         self._tables = []
         if csv_path is None and jsonl_path is None:
             return
-        identity = identity_of(definition)
+        written = [path for path in (csv_path, jsonl_path) if path is not None]
+        identity = identity_of(definition, written)
         self.id = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:12]
         try:
             for kind, path in ((_Csv, csv_path), (_Jsonl, jsonl_path)):

@@ -14,11 +14,12 @@ from ..source_digest import source_digest
 __all__ = ["identity_of"]
 
 
-def identity_of(definition):
+def identity_of(definition, written=()):
     """What has to be equal for two sweeps to have the same rows: JSON data.
 
     The nets' text and what the inputs hold count, and the model's Python apart from comments, with
-    what it imports of its own, since its workload makes the tokens.
+    what it imports of its own and the data files that it names, since its workload makes the tokens.
+    `written`: the files of the sweep itself.
     """
     # Without the places in the author's Python: comments may come and go.
     texts = ["-" if v.net is None else v.net.core.print(sources=False) for v in definition.variants]
@@ -35,7 +36,7 @@ def identity_of(definition):
         "rows": len(definition),
         "parameters": _ranges(definition),
         "net": _hash(texts + bound)[:24],
-        "workload": source_digest(definition.model.files),
+        "workload": source_digest(definition.model.files, written),
         "points": _hash([repr(definition.names), *points])[:24],
         "inputs": len(definition.inputs),
         "input_names": names[:24],

@@ -13,6 +13,7 @@ from ..authoring.net import Net
 from ..authoring.place import Place
 from ..authoring.token import BORN, birth_of
 from ..errors import listed, mistake, without_place
+from ..words import integer
 
 __all__ = ["Traffic"]
 
@@ -297,8 +298,8 @@ def _listed_times(times):
 
 def _cell(path, line, name, text):
     try:
-        return int(text)
-    except (TypeError, ValueError):
+        return integer(text)
+    except (AttributeError, ValueError):
         said = "no value" if text is None else f"'{text}'"
         raise without_place(
             "E-input", f"{path}:{line}: column '{name}' has {said}, which is no whole number"

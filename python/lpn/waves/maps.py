@@ -27,13 +27,14 @@ _CHANNEL = (
     *("valid", "ready", "accept", "strobe", "start", "done", "busy", "count"),
     *("payload", "clock", "until", "arc"),
 )
+_FIELD = ("signal", "signed")
 _FIRING = (
     *("channel", "event", "every", "transfer", "where", "offset", "payload", "of", "trailing"),
     "given",
 )
 _ARRIVAL = ("channel", "every", "transfer", "where", "offset", "properties")
 _UNITS = {"s": 10**15, "ms": 10**12, "us": 10**9, "ns": 10**6, "ps": 10**3, "fs": 1}
-_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(s|ms|us|ns|ps|fs)")
+_TIME = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(s|ms|us|ns|ps|fs)")
 _KINDS = (
     *(({"valid"}, 0), ({"valid", "ready"}, 0), ({"start", "done"}, 1), ({"busy"}, 2)),
     ({"count"}, 3),
@@ -56,7 +57,7 @@ class Clock:
 class Channel:
     """`kind`: 0 valid with or without ready, 1 start and done, 2 busy, 3 a count of transfers;
     `first` and `second` the signals, all of which have to be 1. `until`: the channel whose last
-    transfer ends this one.
+    transfer ends this one. `signed`: the fields of the payload that are numbers in two's complement.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Channel:
     payload: dict[str, str]
     until: str | None = None
     arc: str | None = None
+    signed: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -258,14 +260,21 @@ class _Reader:
                     f"payload = {{ one = {texts[0]!r}, other = ... }}"
                 )
         self._keys(payload, payload if isinstance(payload, dict) else (), f"{where}.payload")
+        signed = []
         for key, value in payload.items():
-            self._text(value, f"{where}.payload.{key}")
+            of_field = f"{where}.payload.{key}"
+            if isinstance(value, dict):
+                self._keys(value, _FIELD, of_field)
+                if self._flag(value.get("signed", False), f"{of_field}.signed"):
+                    signed.append(key)
+                value = value.get("signal")
+            payload = {**payload, key: self._text(value, of_field)}
         first, second = [
             found.get(k, [])
             for k in (("valid", "ready"), ("start", "done"), ("busy", ""), ("count", ""))[kind]
         ]
         return Channel(
-            name, kind, clock, first, second, payload, table.get("until"), table.get("arc")
+            name, kind, clock, first, second, payload, table.get("until"), table.get("arc"), signed
         )
 
     def _origin(self, origin, channels):
@@ -292,6 +301,11 @@ class _Reader:
             )
         return value
 
+    def _value(self, value, where, channel):
+        """Of the field that `where` ends with."""
+        signed = where.rpartition(".where.")[2] in channel.signed
+        return self._whole(value, where, None if signed else 0)
+
     def _channel_of(self, table, where, channels):
         channel = table.get("channel")
         if channel not in [c.name for c in channels]:
@@ -307,7 +321,7 @@ class _Reader:
         fields = table.get("where", {})
         self._keys(fields, own.payload, f"{where}.where")
         for field_name, value in fields.items():
-            self._whole(value, f"{where}.where.{field_name}", 0)
+            self._value(value, f"{where}.where.{field_name}", own)
         properties = table.get("properties", {})
         self._keys(properties, properties if isinstance(properties, dict) else (), where)
         for property, value in properties.items():
@@ -343,7 +357,7 @@ class _Reader:
             self._keys(fields, own.payload, f"{where}.{key}")
             for field_name, value in fields.items():
                 if key == "where":
-                    self._whole(value, f"{where}.where.{field_name}", 0)
+                    self._value(value, f"{where}.where.{field_name}", own)
                 else:
                     self._text(value, f"{where}.payload.{field_name}")
         offset, parameters = self._offset(table.get("offset", 0), f"{where}.offset")
@@ -367,7 +381,7 @@ class _Reader:
         if not isinstance(value, str):
             return self._whole(value, where), []
         terms = [term.strip() for term in value.split("+")]
-        numbers = [term for term in terms if re.fullmatch(r"-?\d+", term)]
+        numbers = [term for term in terms if re.fullmatch(r"-?[0-9]+", term)]
         names = [term for term in terms if term not in numbers]
         if not all(re.fullmatch(r"[A-Za-z_]\w*", name) for name in names):
             self._fail(f'{where} is a whole number, or a sum with parameters as "3 + slow"')

@@ -97,7 +97,9 @@ class Matched:
         self.k = names.index(firing.channel)
         self._recording = recording
         self._where = [
-            (recording.column(self.k, name), value) for name, value in firing.where.items()
+            (recording.column(self.k, name) + k, value >> 64 * k & (1 << 64) - 1)
+            for name, value in firing.where.items()
+            for k in range(recording.width(self.k, name))
         ]
         self._number = 0  # of transfers that `where` is true of
         self._stalled = 0  # cycles of back-pressure since the one before

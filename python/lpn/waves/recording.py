@@ -43,7 +43,7 @@ class Picture:
 class Rows:
     """Transfers of a channel as columns: numbers of the clock's edges, cycles of back-pressure
     since the one before (of an operation: its duration), and the payload, a tuple of (value,
-    unknown bits) per field.
+    unknown bits) per field, of a signed one whose bits are all known with its sign up to bit 63.
     """
 
     edges: Any
@@ -218,11 +218,12 @@ class Recording:
                 continue
             signal, bit, inverted = self._bit(clock.signal, where)
             clocks.append(((signal, bit, inverted != clock.falling), resets, 0))
-        channels, self._fields = [], []
+        channels, self._fields, self._signs = [], [], []
         for c in self.channels:
             where = f"channels.{c.name}"
             fields = {k: self._field(t, f"{where}.payload.{k}") for k, t in c.payload.items()}
             self._fields.append({key: len(columns) for key, columns in fields.items()})
+            self._signs.append({key: _width(fields[key]) for key in c.signed})
             if c.until is not None and (c.until not in names or c.until == c.name):
                 raise self._unfit(f"{where}: until is the name of another channel, not {c.until!r}")
             until = None if c.until is None else names.index(c.until)
@@ -379,7 +380,19 @@ class Recording:
             column.frombytes(data)
             columns.append(column)
         edges, stalled, values, unknowns = columns
-        return Rows(edges, stalled, values, unknowns, sum(self._fields[channel].values()))
+        rows = Rows(edges, stalled, values, unknowns, sum(self._fields[channel].values()))
+        for name, width in self._signs[channel].items():
+            self._extend(rows, self.column(channel, name), width)
+        return rows
+
+    @staticmethod
+    def _extend(rows, first, width):
+        """The signs of a field of so many bits, from column `first` on."""
+        last, bit = (width - 1) // 64, (width - 1) % 64
+        above = (1 << 64) - (1 << bit)
+        for at in range(first, len(rows.values), rows.columns):
+            if rows.values[at + last] >> bit & 1 and not any(rows.unknowns[at : at + last + 1]):
+                rows.values[at + last] |= above
 
     def payload(self, channel: int, rows: Rows, row: int) -> dict[str, int | str]:
         """{field: value} of a transfer; a text of binary digits with x where bits are unknown."""
@@ -398,14 +411,24 @@ class Recording:
                     for k in reversed(range(digits))
                 )
             else:
-                found[name] = value
+                sign = name in self._signs[channel] and value >> (64 * columns - 1)
+                found[name] = value - (1 << 64 * columns) if sign else value
         return found
 
     def columns(self, channel: int) -> list[int]:
         """How many 64-bit columns each field of a channel takes."""
         return list(self._fields[channel].values())
 
+    def width(self, channel: int, field: str) -> int:
+        """How many 64-bit columns a field of a channel takes."""
+        return self._fields[channel][field]
+
     def column(self, channel: int, field: str) -> int:
         """The first column of a field among Rows.values of its channel."""
         names = list(self._fields[channel])
         return sum(self._fields[channel][n] for n in names[: names.index(field)])
+
+
+def _width(columns):
+    """Bits of a field (Recording._field)."""
+    return sum(width for column in columns for _, _, width, _ in column)

@@ -10,7 +10,7 @@ from ..errors import listed, near, without_place
 
 __all__ = ["Piece", "Signals", "Variable"]
 
-_PART = re.compile(r"(.+?)\s*\[\s*(-?\d+)\s*(?::\s*(-?\d+)\s*)?\]")
+_PART = re.compile(r"(.+?)\s*\[\s*(-?[0-9]+)\s*(?::\s*(-?[0-9]+)\s*)?\]")
 _NUMBERS = {"real", "realtime", "string", "shortreal"}
 
 

@@ -72,6 +72,7 @@ class Record : public Watcher {
 
   void reach(Time time);
   void require_countable(Time time) const;
+  void require_countable(const Started& firing) const;
   void settle();
   void change(PlaceId place, std::uint64_t by, bool more);
   void close(Time next);

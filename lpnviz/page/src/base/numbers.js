@@ -31,9 +31,16 @@ export class Reader {
     }
   }
 
+  /** A signed number of at most 53 bits: its sign apart, since both are one too many for a double. */
   signed() {
-    const value = this.next();
-    return value % 2 ? -(value + 1) / 2 : value / 2;
+    let b = this.bytes[this.at++];
+    const negative = b & 1;
+    let value = (b & 127) >> 1;
+    for (let scale = 64; b >= 128; scale *= 128) {
+      b = this.bytes[this.at++];
+      value += (b & 127) * scale;
+    }
+    return negative ? -value - 1 : value;
   }
 }
 

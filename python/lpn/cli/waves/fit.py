@@ -31,7 +31,7 @@ class PerFile(click.ParamType):
     def convert(self, value, param, ctx):
         if isinstance(value, tuple):
             return value
-        found = re.fullmatch(r"([A-Za-z_][\w.]*)=(-?\d+(?:,-?\d+)*)", value)
+        found = re.fullmatch(r"([A-Za-z_][\w.]*)=(-?[0-9]+(?:,-?[0-9]+)*)", value)
         if not found:
             self.fail(f"{value!r} is not NAME=NUMBER, or NAME=NUMBER,NUMBER,... with one per FILE")
         return found[1], [int(v) for v in found[2].split(",")]

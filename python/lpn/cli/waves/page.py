@@ -19,7 +19,7 @@ class Part(click.ParamType):
     def convert(self, value, param, ctx):
         if isinstance(value, tuple):
             return value
-        found = re.fullmatch(r"(\d{0,18}):(\d{0,18})", value)
+        found = re.fullmatch(r"([0-9]{0,18}):([0-9]{0,18})", value)
         begin = int(found[1] or 0) if found else 0
         end = int(found[2]) if found and found[2] else 1 << 62
         if not found or value == ":" or begin > end:
