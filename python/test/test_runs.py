@@ -169,6 +169,8 @@ def test_what_comes_to_a_sink_is_collected(engine):
     assert [list(column) for column in run.collected["out"]] == [[7, 1, 8, 3], [0, 3, 5, 6]]
     assert [(commit.time, list(commit.produced)) for commit in commits] == [(3, [1]), (6, [1])]
     assert run.stalled and run.left == {"left": 1, "out": 4}
+    again = lpn.simulate(net, marking, engine=engine, stats=True, path=True, collect=[out])
+    assert again.collected == run.collected and again.stats and again.path
     with pytest.raises(lpn.Error, match="cannot collect its tokens: a transition takes from it"):
         ready.run(collect=["left"])
 

@@ -16,7 +16,7 @@ from .background import background_of
 from .endless import warn_endless
 from .engines import UNTIL_INTERPRETED, check_engine, compiled_once
 from .quickest import run_by, run_quickest
-from .run import Run, budget_of, whole_limit
+from .run import Run, budget_of, read_places, whole_limit
 
 __all__ = ["simulate"]
 
@@ -34,6 +34,7 @@ def simulate(
     path: bool | int | None = False,
     path_memory: int | None = None,
     read: Iterable[Place | str] = (),
+    collect: Iterable[Place | str] = (),
     max_memory: int | None = None,
     max_time: float | None = None,
     max_tokens: int | None = None,
@@ -53,11 +54,12 @@ def simulate(
     keep every commit, or a function called with each. `path`: find the critical path (Run.path)
     and, for so many of its transitions (True: 3), what halving their delays gains. `path_memory`:
     bytes it may use, 256 MiB if not given. `read`: places whose free tokens at the end Run.tokens
-    keeps. `max_...`: what the run may use, for nets of strangers: bytes of its tokens and firings
-    (None: three quarters of the machine's memory; 0: any), seconds, tokens at the start, firings
-    and groups at one time; a run that needs more ends with ending "budget", see Run.stopped. Raises
-    RunError for an error of the run, "E-no-compiler" when "compiled" cannot be had; a stalled run
-    is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far; a RuntimeWarning says
+    keeps. `collect`: places from which nothing takes, of which Run.collected keeps every token
+    and when it came ("E-collect" for another). `max_...`: what the run may use, for nets of strangers:
+    bytes of its tokens and firings (None: three quarters of the machine's memory; 0: any), seconds,
+    tokens at the start, firings and groups at one time; a run that needs more ends with ending "budget",
+    see Run.stopped. Raises RunError for an error of the run, "E-no-compiler" when "compiled" cannot
+    be had; a stalled run is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far; a RuntimeWarning says
     that nothing else will end a run, where a transition goes on for ever by itself.
     """
     start = _checked(net, marking)
@@ -74,6 +76,7 @@ def simulate(
     if until is None and not callable(trace):  # what sees every commit may end the run by itself
         warn_endless(net, start, limit, limits)
     asked: dict[str, Any] = {"limit": limit, "read": read, "limits": limits, "stats": bool(stats)}
+    asked["collect"] = [place.name for place in read_places(net, collect)]
     if until is not None:
         asked["until"] = until
     wants_path = path is not False and path is not None  # 0: without asking what is gained
