@@ -59,8 +59,8 @@ def simulate(
     bytes of its tokens and firings (None: three quarters of the machine's memory; 0: any), seconds,
     tokens at the start, firings and groups at one time; a run that needs more ends with ending "budget",
     see Run.stopped. Raises RunError for an error of the run, "E-no-compiler" when "compiled" cannot
-    be had; a stalled run is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far; a RuntimeWarning says
-    that nothing else will end a run, where a transition goes on for ever by itself.
+    be had; a stalled run is a result. Ctrl-C raises KeyboardInterrupt whose `run` is the run so far; a
+    RuntimeWarning says that nothing else will end a run, where a transition goes on for ever by itself.
     """
     start = _checked(net, marking)
     values = parameter_values(net, params)
