@@ -14,13 +14,12 @@ from .accelerators import Own
 from .fabric import ways
 from .ports import join_ports
 from .parts import Job, Pattern, Run, Where, Wire, Written, memory_time, rows_of
-from .tables import PARTS
+from .tables import BEYOND_HIT
 
 __all__ = ["build"]
 
-OUTPUT = (
-    2**28
-)  # where the output begins in a DRAM's model, or in the middle of a smaller one; the input begins at 0
+# Where the output begins in a DRAM's model, or in the middle of a smaller one; the input begins at 0.
+OUTPUT = 2**28
 AHEAD = 64  # runs of packets between an output and the engine that writes them; at least those of a token
 
 
@@ -45,7 +44,11 @@ class _Builder:
         trips = {kind for _, kind in system.accelerator.round_trips}
         self.counted = set()
         if trips & {"read", "write"}:
-            self.counted |= {"link.latency", "memory.hit", *(f"memory.{name}" for name in PARTS)}
+            self.counted |= {
+                "link.latency",
+                "memory.hit",
+                *(f"memory.{name}" for name in BEYOND_HIT),
+            }
         if "command" in trips:
             self.counted |= {"host.request", "host.answer"}
 
@@ -107,11 +110,13 @@ class _Builder:
         memory = self.system.memory
         if self.dram:
             self.packet = self.time("memory.packet", memory.packet)
+            names = ("hit", "behind", "controller")
+            self.front = sum(self.time(f"memory.{name}", getattr(memory, name)) for name in names)
             self.memory_port()
             return
         self.hit = self.time("memory.hit", memory.hit)
         self.packet = self.time("memory.packet", memory.packet)
-        self.beyond = [self.time(f"memory.{name}", getattr(memory, name)) for name in PARTS]
+        self.beyond = [self.time(f"memory.{name}", getattr(memory, name)) for name in BEYOND_HIT]
 
     def level_of(self, kind, bytes):
         """A function: an address of a stream of so many bytes at a time -> the memory's level."""
@@ -343,8 +348,7 @@ class _Builder:
         """Accesses of a stream to the port and back: reads in the order in which they were asked for, as
         data is there for the accelerator when all before it is. `base`: the address of its first byte.
         """
-        net, memory = self.net, self.system.memory
-        writing = kind == "write"
+        net, writing = self.net, kind == "write"
         requests = self.port.requests
         answers = self.port.responses.take(guard=lambda t: t.write == writing)
         if not writing:
@@ -356,7 +360,7 @@ class _Builder:
             f"memory.find_{kind}",
             take={"t": source},
             put=[requests.emit(address=lambda t: t.at + base, bytes=bytes, write=writing, id=0)],
-            delay=self.time(f"memory.front_{kind}", memory.hit + memory.behind + memory.controller),
+            delay=self.front,
             interval=self.packet,
             ordered=True,
         )

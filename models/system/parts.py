@@ -130,7 +130,7 @@ def memory_time(hit, beyond, packet, packets):
     """The delay of the arc `run`: how long its packets take on average from the memory's edge to the
     answer.
 
-    hit, packet: ticks; beyond: those of PARTS of an access. Packets come `packet` apart and wait
+    hit, packet: ticks; beyond: those of BEYOND_HIT of an access. Packets come `packet` apart and wait
     for the same line, so that each waits so much less than the one before.
     """
 

@@ -152,7 +152,8 @@ class Host:
     rounds: int = _key(whole(1, 1000), 1)  # of the input's work, one after the other
 
 
-PARTS = ("behind", "controller", "access", "activate", "precharge")  # of an access, beyond a hit
+# Times of an access, beyond a hit.
+BEYOND_HIT = ("behind", "controller", "access", "activate", "precharge")
 
 
 def levels(behind, controller, access, activate, precharge):
@@ -193,4 +194,4 @@ class Memory:
 
     def levels(self):
         """ps beyond a hit of each level: in the cache, behind it, row open, shut, another open."""
-        return levels(*(getattr(self, name) for name in PARTS))
+        return levels(*(getattr(self, name) for name in BEYOND_HIT))

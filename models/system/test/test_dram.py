@@ -90,6 +90,15 @@ def test_reads_are_answered_as_the_controller_answers_a_trace(tmp_path, outstand
     assert list(done) != sorted(done)
 
 
+def test_the_time_in_front_of_the_controller_is_the_parameters_of_the_file(tmp_path):
+    blocks = [4096] * 4
+    net, slow = simulated(system(tmp_path, hit_ns=40), tmp_path, blocks)
+    ticks = net.params["memory.hit"]
+    settings = {"memory.hit": ticks}
+    assert simulated(system(tmp_path), tmp_path, blocks, **settings)[1].latency == slow.latency
+    assert simulated(system(tmp_path), tmp_path, blocks)[1].latency < slow.latency
+
+
 def test_reads_at_once_are_a_parameter(tmp_path):
     blocks, times = [4096] * 4, []
     for text, settings in ("17", {}), ("16", {"reads.outstanding": 17}), ("16", {}):

@@ -303,7 +303,7 @@ def test_a_time_that_a_round_trip_counts_is_not_set_by_half(tmp_path, kind, name
 
 
 @pytest.mark.parametrize("page", ["open", "closed"])
-@pytest.mark.parametrize("name", ["hit", "packet", *tables.PARTS])
+@pytest.mark.parametrize("name", ["hit", "packet", *tables.BEYOND_HIT])
 def test_a_parameter_of_the_memory_is_what_its_file_says(tmp_path, name, page):
     """-p memory.behind was of what lies in the cache alone, and not of what goes on to DRAM behind it."""
 
