@@ -50,8 +50,8 @@ def maximize(space: InputSpace, quantity: str = "latency", **options: Any) -> An
     to when it came into place P), backlog(P) (the most tokens that place P ever held), and E, a
     performance interface given as `interface`, a function of one argument whose attributes are the
     space's tokens by place and parameters; times numbers, and added up. `seconds`: a limit; what is
-    proved and found by then is the answer. `progress(text)` is called a few times per second; Ctrl-C ends the work, and the
-    answer keeps what it has. `tries`: where sorting the inputs into classes is refused, or leaves a
+    proved and found by then is the answer. `progress(text)` is called a few times per second; Ctrl-C
+    ends the work, and the answer keeps what it has. `tries`: where sorting the inputs into classes is refused, or leaves a
     gap after about the time that running all inputs takes, and the variables have at most so many
     assignments, every input is run. `states`: where classes take their time and the inputs are too
     many, reachable states bound all but stall and E, and inputs are tried; where not all states
