@@ -174,6 +174,20 @@ TEST_CASE("structure: a loop through a fork and a join is one loop per path") {
   CHECK(names(net, loops[0].places) == Names{"s", "a"});
 }
 
+TEST_CASE("structure: a loop is without the tokens of another that it can do without") {
+  // An issuer of one instruction per cycle in front of two units.
+  const Net net = net_of(
+      "place in : unit start\nplace ready : unit initial 1\nplace cooling : unit\n"
+      "place adder : unit initial 1\nplace adding : unit\n"
+      "place unit : unit initial 3\nplace busy : unit\nplace out : unit done\n" +
+      move("sum", "adding", "adder out") + move("end", "busy", "unit out") +
+      move("again", "cooling", "ready") + move("add", "in ready adder", "cooling adding") +
+      move("work", "in ready unit", "cooling busy"));
+  std::vector<Names> found;
+  for (const CreditLoop& loop : credit_loops(net)) found.push_back(names(net, loop.places));
+  CHECK(found == std::vector<Names>{{"ready", "cooling"}, {"adder", "adding"}, {"unit", "busy"}});
+}
+
 TEST_CASE("structure: the workload's tokens are no credits") {
   const Net net = net_of(
       "place s : unit initial 2\nplace in : unit start\nplace a : unit\n"

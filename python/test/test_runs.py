@@ -310,3 +310,28 @@ def test_what_ends_an_endless_net_is_not_warned_of(recwarn):
     with pytest.raises(Enough):
         lpn.simulate(net, trace=see)
     assert not recwarn.list
+
+
+def test_a_stalled_run_names_first_what_keeps_its_tokens():
+    """Idle units and those whose turn it is not come behind, whatever the order of declaration."""
+
+    class Job(lpn.Token):
+        kind: lpn.Int[0, 2]
+
+    net = lpn.Net("stalled")
+    free = net.place("free", init=1)
+    work, jobs = net.place("work"), net.place("jobs", Job, start=True)
+    slots, done = net.place("slots"), net.place("done", done=True)
+    net.transition("idle", take={"f": free, "w": work}, put=[free, done], delay=1)
+    for kind in range(3):
+        take = {"j": jobs.take(guard=lambda j, kind=kind: j.kind == kind), "s": slots}
+        net.transition(f"serve{kind}", take=take, put=[done], delay=1, servers=1)
+    marking = lpn.Marking(net)
+    marking.add("jobs", kind=2)
+    run = lpn.simulate(net, marking)
+    assert run.stalled and [name for name, _, _ in run.blocked] == [
+        "serve2", "serve0", "serve1", "idle",
+    ]  # fmt: skip
+    assert run.blocked[0] == ("serve2", "no token", "s")
+    (row,) = lpn.sweep(net, marking, {})
+    assert row["message"].startswith("waiting: serve2 (no token: s), ")

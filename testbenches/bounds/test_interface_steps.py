@@ -1,5 +1,6 @@
 """`lpn pi --steps`: interfaces by steps, for nets whose latency is no largest of sums."""
 
+import ast
 import importlib.util
 import os
 import random
@@ -15,6 +16,7 @@ from lpn.interfaces.fitted import drawn_inputs
 from lpn.interfaces.input import aggregate, execute_interface, rows_of
 from lpn.interfaces.prove import predicted
 from lpn.interfaces.steps import extract_steps
+from lpn.interfaces.write import wrapped
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "fuzz")]
@@ -23,6 +25,7 @@ import crossbar  # noqa: E402
 from _truth import SHARED  # noqa: E402
 
 FRONTIER = SHARED / "reviews/proofs/frontier"
+LONG = [f"some_name_{k}" for k in range(20)]
 HELD_OUT = 5000 if os.environ.get("LPN_SLOW") else 500
 
 
@@ -314,6 +317,39 @@ def test_random_nets():
     command += ["--build", os.environ.get("LPN_BUILD", str(HERE.parents[1] / "build"))]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0 and "latencies equal" in ran.stdout, ran.stdout + ran.stderr
+
+
+def test_long_statements_stay_whole():
+    """Of a net with so many parameters that their names do not fit into a line."""
+    net = lpn.Net("long")
+    names = [f"parameter_number_{k}" for k in range(12)]
+    params = [net.param(name, k) for k, name in enumerate(names)]
+    asked, done = net.place("asked", Row, start=True), net.place("done", done=True, sink=True)
+    net.transition(
+        "work", take={"t": asked}, put=[done], delay=lambda t: t.row + sum(params), servers=1
+    )
+    space = lpn.InputSpace(net)
+    space.tokens("asked", 2)
+    interface = execute_interface(extract_steps(net, space, checks=20).text, "<test>")
+    assert interface.latency({"asked": [{"row": 3}, {"row": 5}]}) == 8 + 2 * 66
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"({', '.join(LONG)}) = x",
+        f"A, B = {'m' * 90!r}, {{'a': 1, 'b': 2}}",
+        f"start = {' + '.join(LONG)}",
+        f"return ({', '.join(LONG)}) if a else b",
+        f"if not ({' or '.join(LONG)}):",
+        f"A = {['a (b ' * 9] * 4!r}",
+    ],
+)
+def test_what_is_broken_into_lines_is_the_same_statement(text):
+    def tree(code):
+        return ast.dump(ast.parse("def f():\n    " + code + "\n        pass" * text.endswith(":")))
+
+    assert tree(wrapped(text, 8, 4).lstrip()) == tree(text)
 
 
 def test_on_the_command_line_where_no_class_has_one(tmp_path):

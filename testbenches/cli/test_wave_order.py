@@ -200,6 +200,27 @@ def test_a_payload_that_is_of_no_token(lpn, folder):
     assert "what the commits of 'work' carry is not what its tokens do: recorded " in said
 
 
+def test_fit_of_requests_that_say_when_they_were_born(lpn, folder):
+    """A birth that the map leaves out is when the token comes; here the delay tells what it was."""
+    model = MODEL.replace("words: lpn.Int[1, 64]", "words: lpn.Int[1, 64]\n    born: lpn.Birth")
+    model = model.replace("WORK", "lambda job: job.words + job.born % 4 + lpn.unknown('setup')")
+    (folder / "skeleton.py").write_text(model)
+    jobs = {71 * k: (k, n) for k, n in enumerate(WORDS)}
+    write(folder / "pool.vcd", jobs, {at + n + at % 4 + 4: k for at, (k, n) in jobs.items()})
+    place = '[places.jobs]\nchannel = "in"\nproperties = { tag = "tag", words = "words"BORN }\n'
+    (folder / "born.toml").write_text(MAP + PAYLOAD + place.replace("BORN", ""))
+    words = ("fit", folder / "skeleton.py", folder / "pool.vcd", "--map")
+    answer = lpn(*words, folder / "born.toml", "--json")
+    assert answer.status == 0 and answer.json["exact"], answer.out
+    assert [u["formula"] for u in answer.json["unknowns"]] == ["setup = 4"]
+    # It may still be given, and whatever else is left out is named.
+    (folder / "given.toml").write_text(MAP + PAYLOAD + place.replace("BORN", ", born = 0"))
+    assert not lpn(*words, folder / "given.toml", "--json").json["exact"]
+    (folder / "less.toml").write_text(MAP + PAYLOAD + place.replace(', words = "words"BORN', ""))
+    said = lpn(*words, folder / "less.toml", "--json").refused("E-wave-map")
+    assert "places.jobs.properties are tag; the place's tokens have tag, words, born" in said
+
+
 def test_fit_without_their_names_says_so(lpn, folder):
     """Commits are taken in the order of starts: no exact formula, and the report says why."""
     answer = fit(lpn, folder, "blind.toml")

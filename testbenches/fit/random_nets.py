@@ -104,3 +104,48 @@ def recorded(stages, tokens, skeleton, noise=0.0, seed=0):
                     t + (rng.choice((-1, 1)) if t and rng.random() < noise else 0) for t in times
                 ]
     return Observed("run", skeleton, marking(skeleton, tokens), {}, starts, commits)
+
+
+def routed(delays, slots, unknown):
+    """A stage, then a unit for each kind of job, with credits for jobs of its kind: who waits for one holds up
+    those behind it. delays: of the stage and the units, as text."""
+    net = lpn.Net("routed")
+    queue, mixed = net.place("queue", Job, start=True), net.place("mixed", Job)
+    done = net.place("done", Job, done=True)
+
+    def delay(text):
+        return lpn.unknown() if unknown else eval(f"lambda job: {text}", {"lpn": lpn})
+
+    net.transition(
+        "stage", take={"job": queue}, put=[mixed.forward("job")], delay=delay(delays[0]), servers=1
+    )
+    for k, text in enumerate(delays[1:]):
+        credits, own = net.place(f"credits{k}", init=slots), net.place(f"own{k}", Job)
+        head = mixed.take(guard=lambda job, k=k: job.kind == k)
+        net.transition(f"route{k}", take={"job": head, "c": credits}, put=[own.forward("job")])
+        net.transition(
+            f"unit{k}",
+            take={"job": own},
+            put=[done.forward("job"), credits],
+            delay=delay(text),
+            servers=1,
+        )
+    return net
+
+
+def seen(net, skeleton, tokens, names):
+    """What a recording of the commits of `names` says about the skeleton of a net."""
+    history = run(Observed("run", net.done(), marking(net, tokens), {}), {}, guided=False)
+    commits = {name: [] for name in names}
+    for firing in history.firings:
+        name = list(net.transitions)[firing.transition]
+        if name in commits:
+            commits[name].append(firing.commit)
+    return Observed(
+        "run",
+        skeleton,
+        marking(skeleton, tokens),
+        {},
+        {},
+        {n: sorted(t) for n, t in commits.items()},
+    )

@@ -365,17 +365,32 @@ struct Flow {
 // its places. Where there is a choice, one after the other is tried, depth first.
 class LoopSearch {
  public:
-  explicit LoopSearch(const Flow& flow) : flow_(flow) {}
+  LoopSearch(const Net& net, const Flow& flow) : net_(net), flow_(flow) {}
 
-  // A balanced set that contains `from`, all of constant weights; empty when none was found.
+  // A balanced set that contains `from`, all of constant weights; empty when none was found. Loops
+  // with tokens of their own that it need not have are left out: they would only add to its tokens.
   std::set<std::uint32_t> find(std::uint32_t from) {
+    std::set<std::uint32_t> places = search(from);
+    const std::set<std::uint32_t> all = places;
+    for (const std::uint32_t p : all) {
+      if (p == from || !places.contains(p) || net_.places[p].initial.empty()) continue;
+      std::set<std::uint32_t> others = places;
+      others.erase(from);
+      within_ = &others;
+      for (const std::uint32_t part : search(p)) places.erase(part);
+      within_ = nullptr;
+    }
+    return places;
+  }
+
+ private:
+  std::set<std::uint32_t> search(std::uint32_t from) {
     if (!flow_.constant[from]) return {};
     steps_ = 0;
     std::set<std::uint32_t> places{from};
     return grow(places, flow_.by_place[from], 0) ? places : std::set<std::uint32_t>{};
   }
 
- private:
   // Looks at an arc, per search and in all: a hub in a stranger's net must not keep us for ever.
   static constexpr int kMaxSteps = 500'000;
   static constexpr int kMaxAllSteps = 4'000'000;
@@ -432,12 +447,17 @@ class LoopSearch {
       const Wide more = weights.second - weights.first;
       const bool nearer =
           taken > put ? more > 0 && more <= taken - put : more < 0 && -more <= put - taken;
-      if (nearer && flow_.constant[p] && !places.contains(p)) found.push_back(p);
+      if (nearer && flow_.constant[p] && !places.contains(p) &&
+          (within_ == nullptr || within_->contains(p))) {
+        found.push_back(p);
+      }
     }
     return found;
   }
 
+  const Net& net_;
   const Flow& flow_;
+  const std::set<std::uint32_t>* within_ = nullptr;  // where a search may go, if not anywhere
   int steps_ = 0;
   int all_steps_ = 0;
 };
@@ -515,7 +535,7 @@ std::vector<CreditLoop> credit_loops(const Net& net) {
     loops.push_back(std::move(loop));
   }
   const Flow flow(net);
-  LoopSearch search(flow);
+  LoopSearch search(net, flow);
   std::set<std::set<std::uint32_t>> seen;
   // A long ring is found once, not again from each of its places with tokens.
   constexpr std::size_t kLarge = 64;

@@ -26,6 +26,14 @@ def check_fields(kind, given, what, missing_ok=False):
 
 def check_name(name, what, dots=False):
     if not isinstance(name, str) or not _lpn.is_name(name) or (not dots and "." in name):
+        parts = name.split(".") if dots and isinstance(name, str) else []
+        wrong = [part for part in parts if not _lpn.is_name(part)]
+        if len(parts) > 1 and wrong:
+            raise mistake(
+                "E-name",
+                f"{name!r} cannot name a {what}: each part of it, between dots, is of letters, digits and "
+                f"_ and starts with a letter or _; {wrong[0]!r} is no such part",
+            )
         raise mistake(
             "E-name",
             f"{name!r} cannot name a {what}: use letters, digits and _, starting with a letter "

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import source
 from ..errors import mistake
+from .around import around
 
 __all__ = ["ArcSpec", "Emission", "Place", "Tokens", "Type", "tokens"]
 
@@ -25,9 +26,10 @@ class Type:
 class ArcSpec:
     """What a transition needs of a place: made by Place.take, peek, empty and watch."""
 
-    __slots__ = ("place", "kind", "weight", "need", "guard", "at")
+    __slots__ = ("place", "kind", "weight", "need", "guard", "at", "around")
 
     def __init__(self, place, kind, weight, need, guard, at):
+        self.around = around(weight, need, guard)
         self.place = place
         self.kind = kind
         self.weight = weight
@@ -42,9 +44,10 @@ class ArcSpec:
 class Emission:
     """What a firing appends to a place: made by Place.emit and forward."""
 
-    __slots__ = ("place", "arc", "count", "values", "at")
+    __slots__ = ("place", "arc", "count", "values", "at", "around")
 
     def __init__(self, place, arc, count, values, at):
+        self.around = around(count, *values.values())
         self.place = place
         self.arc = arc
         self.count = count

@@ -6,6 +6,7 @@ from .. import source
 from ..errors import listed, mistake, within
 from . import trace
 from .arc import Arc, Looked
+from .around import check_around
 from .check import check_fields, check_name, flag, plain
 from .expr import Expr, Ratio, Scope, text_of
 from .place import ArcSpec, Emission, Place
@@ -186,6 +187,7 @@ class TransitionBuilder:
 
     def _input(self, name, spec):
         place = spec.place
+        check_around(spec.around, f"{spec!r}")
         number = len(self.arcs)
         one = self.net._located(self.core.constant(0 if spec.kind != "take" else 1), spec.at)
         self.t.add_input(name, place._number, spec.kind == "empty", one, *self.net._here(spec.at))
@@ -292,6 +294,7 @@ class TransitionBuilder:
             )
         place = emission.place
         self._check_place(place, "put")
+        check_around(emission.around, f"{emission!r}")
         kind = place._type
         with within(f"put {place.name}"):
             if emission.arc is not None:

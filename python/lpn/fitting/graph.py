@@ -1,9 +1,10 @@
 """What each recorded instant waited for: the sums whose latest one it has to be.
 
 A start is the latest of: the commits that its tokens came with, room and servers that came back, its
-interval's end. A commit is its start plus the delay. Followed back to instants that were recorded,
-each recorded start or commit is the latest of a few sums of a recorded instant and the delays of
-firings in between. Nothing here knows what the delays are.
+interval's end, and, where a guard decides who takes a token, the starts that took those before it. A
+commit is its start plus the delay. Followed back to instants that were recorded, each recorded start
+or commit is the latest of a few sums of a recorded instant and the delays of firings in between.
+Nothing here knows what the delays are.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = ["Event", "Graph", "Pool"]
 SUMS = 12  # kept per instant
 LONGEST = 3  # delays that are not known yet in one sum
 
-TIME, COMMIT, START = 0, 1, 2
+TIME, COMMIT, START, TAKEN = 0, 1, 2, 3
 
 
 @dataclass
@@ -136,13 +137,17 @@ class Graph:
         filled = defaultdict(int)
         consumed = defaultdict(int)
         previous: dict[int, int] = {}
+        ahead = self._ahead(outside)
         for n, f in enumerate(firings):
             t, name = transitions[f.transition], self._names[f.transition]
             edges: list[tuple] = []
-            unsure = t.clock is not None
+            guards = [core.reads(arc.guard[0]) for arc in t.inputs if arc.guard is not None]
+            unsure = t.clock is not None or any(g["occupancy"] or g["free"] for g in guards)
             for k, arc in enumerate(t.inputs):
-                if arc.guard is not None:
-                    unsure = True
+                if guards and not arc.inhibit:
+                    unsure = unsure or not f.taken[k]  # a head that stays
+                    if (n, arc.place) in ahead:
+                        edges.append((TAKEN, ahead[n, arc.place], 0, None))
                 if arc.inhibit:
                     unsure = True
                     starts = self.observed.starts.get(name, ())
@@ -215,6 +220,30 @@ class Graph:
                 )
             self.limit(each, int(known))
 
+    def _ahead(self, outside):
+        """(firing, place) -> who took the tokens before those that it takes there. Tokens tell: starts of one
+        instant are in no order.
+        """
+        history = self.history
+        rank = {n: k for k, n in enumerate(history.commit_order)}
+
+        def came(token):
+            if token[0] == "initial":
+                return outside(token[1], token[2]), 0, token[2]
+            n = history.of[token[1]][token[2]]
+            return history.firings[n].commit, 1, rank[n]
+
+        takers = defaultdict(list)
+        for n, f in enumerate(history.firings):
+            for arc, tokens in zip(self.net.core.transitions[f.transition].inputs, f.taken):
+                if tokens:
+                    takers[arc.place].append((came(tokens[0]), f.start, n))
+        ahead = {}
+        for place, each in takers.items():
+            each.sort()
+            ahead.update(((b[-1], place), a[-1]) for a, b in zip(each, each[1:]))
+        return ahead
+
     def _params(self):
         return [(p.name, p) for p in self.net.core.params if p.name in self.net.unknowns]
 
@@ -255,7 +284,7 @@ class Graph:
 
         def needs(n):
             for kind, ref, _, _ in self.edges[n]:
-                if kind == COMMIT and not seen[ref][1] or kind == START and not seen[ref][0]:
+                if kind != TIME and not seen[ref][kind == COMMIT]:
                     yield ref
             before = self._previous_commit.get(n)
             if before is not None and not seen[before][1] and self._ordered[firings[n].transition]:
@@ -314,7 +343,8 @@ class Graph:
                 starts[n] = {(): starts_at[f.transition][f.number]}
             if f.number < len(commits_at[f.transition]):
                 commits[n] = {(): commits_at[f.transition][f.number]}
-        waited = [False] * len(firings)
+        waited = [False] * len(firings)  # at its commit it may have
+        begun = [False] * len(firings)  # and at its start
         loose = [False] * len(firings)
         clocked = [t.clock is not None for t in self.net.core.transitions]
         found = []
@@ -339,6 +369,8 @@ class Graph:
                     base = starts[ref]
                     if base is None:
                         continue
+                    if kind == TAKEN and not self._seen(starts_at, firings[ref]):
+                        unsure = unsure or begun[ref]
                 extra: tuple = ()
                 if use is not None:
                     given = known.get(use[0])
@@ -362,7 +394,7 @@ class Graph:
             if len(sums) > SUMS:
                 unsure = True
                 sums = dict(sorted(sums.items(), key=lambda s: -s[1])[:SUMS])
-            waited[n] = unsure
+            waited[n] = begun[n] = unsure
             loose[n] = late
             if f.number < len(starts_at[f.transition]):
                 time = starts_at[f.transition][f.number]

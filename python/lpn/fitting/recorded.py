@@ -7,6 +7,7 @@ from typing import Any
 
 from ..authoring.marking import Marking
 from ..authoring.net import parameter_values
+from ..authoring.token import BORN, birth_of
 from ..authoring.unknown import forget, settle
 from ..errors import listed, near, without_place
 from ..runs import load, prepare
@@ -143,14 +144,15 @@ def _check(map, net):
                 f"'{a.place}'{near(a.place, net.places)}",
             )
         fields = net[a.place].fields
-        if set(fields) != set(a.properties):
+        type_ = net[a.place]._type
+        left_out = {BORN} if birth_of(type_) else set()
+        if set(fields) - left_out != set(a.properties) - left_out:
             raise without_place(
                 "E-wave-map",
                 f"{map.file}: places.{a.place}.properties are {listed(a.properties)}; the place's "
                 f"tokens have {listed(fields)}",
             )
-        type_ = net[a.place]._type
-        for name in fields:
+        for name in a.properties:
             declared = type_.ranges[type_.fields[name]]
             if isinstance(a.properties[name], str) and declared and declared[0] < 0:
                 raise without_place(
@@ -167,7 +169,7 @@ def _tokens(matched, arrival, net, offset, map):
     for k, edge in enumerate(matched.edges):
         values = []
         for name in fields:
-            value = arrival.properties[name]
+            value = arrival.properties.get(name, edge - offset)  # only a birth may be left out
             if isinstance(value, str):
                 value = matched.payload[k][value]
                 if isinstance(value, str):

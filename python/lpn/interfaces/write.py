@@ -1,6 +1,7 @@
 """Interfaces as Python modules that need nothing but Python."""
 
 import builtins
+import itertools
 import keyword
 import re
 import string
@@ -136,10 +137,14 @@ def merges(stream, chosen):
 
 
 def wrapped(text, indent, first=0):
-    """Python text over as many lines as the width asks for; names in quotes stay whole."""
+    """Python text over as many lines as the width asks for; names in quotes stay whole, and a statement is
+    broken within its brackets alone."""
     whole = re.sub(r"\"[^\"]*\"|'[^']*'", lambda m: m[0].replace(" ", "\0"), text)
-    # A bracket opens on its statement's line.
-    whole = re.sub(r"( =|return) (?=[\[({])", lambda m: m[0].replace(" ", "\0"), whole)
+    plain = re.sub(r"\"[^\"]*\"|'[^']*'", lambda m: "_" * len(m[0]), text)
+    depths = list(itertools.accumulate((c in "([{") - (c in ")]}") for c in plain))
+    outside = "".join(c for c, depth in zip(plain, depths) if depth == 0)
+    if re.match(r"(return|if|def) ", outside) or " = " in outside:
+        whole = "".join("\0" if c == " " and not d else c for c, d in zip(whole, depths))
     lines = textwrap.wrap(
         whole,
         _WIDTH,

@@ -46,17 +46,19 @@ def maximize(space: InputSpace, quantity: str = "latency", **options: Any) -> An
 
     `quantity`: latency, completion(k) (when the k-th done token is produced), busy(T) (cycles in
     which a transition has a firing in flight), stall(T, P) (cycles in which it waits for place P
-    alone: for its tokens or for room), commits(T), and E, a performance interface given as
-    `interface`, a function of one argument whose attributes are the space's tokens by place and
-    parameters; times numbers, and added up. `seconds`: a limit; what is proved and found by then is
-    the answer. `progress(text)` is called a few times per second; Ctrl-C ends the work, and the
-    answer keeps what it has. `tries`: where sorting the inputs into classes is refused, or leaves a
-    gap after about the time that running all inputs takes, and the variables have at most so many
-    assignments, every input is run. `states`: where classes take their time and the inputs are too
-    many, reachable states bound all but stall and E, and inputs are tried; where not all states
-    could be looked at in time the answer has no certificate. Raises Error "E-property" for what is not covered,
-    "E-partition" for a net that cannot be executed symbolically, whose inputs are too many to
-    try, with a quantity that states do not bound, "E-space" when the space has no input.
+    alone: for its tokens or for room), commits(T), response(P) (the longest from the birth of a
+    request to when it came into place P), backlog(P) (the most tokens that place P ever held), and
+    E, a performance interface given as `interface`, a function of one argument whose attributes are
+    the space's tokens by place and parameters; times numbers, and added up. `seconds`: a limit;
+    what is proved and found by then is the answer. `progress(text)` is called a few times per
+    second; Ctrl-C ends the work, and the answer keeps what it has. `tries`: where sorting the
+    inputs into classes is refused, or leaves a gap after about the time that running all inputs
+    takes, and the variables have at most so many assignments, every input is run. `states`: where
+    classes take their time and the inputs are too many, reachable states bound all but stall and E,
+    and inputs are tried; where not all states could be looked at in time the answer has no
+    certificate. Raises Error "E-property" for what is not covered, "E-partition" for a net that
+    cannot be executed symbolically, whose inputs are too many to try, with a quantity that states
+    do not bound, "E-space" when the space has no input.
     """
     return _Search(space, f"maximize {quantity}", **options).extreme(quantity, 1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import _lpn
@@ -75,7 +75,7 @@ class Run:
         self.undrained = []
         self.left = {}
         if result.stalled:
-            self.blocked = named_blocked(core, result.blocked)
+            self.blocked = named_blocked(core, result.blocked, result.undrained)
             self.undrained = [core.places[p].name for p in result.undrained]
         self.trace = trace
         self.path = None
@@ -99,13 +99,24 @@ class Run:
         return f"<run of net '{self.net.name}': {about}>"
 
 
-def named_blocked(core: Any, blocked: Any) -> list[tuple[str, str, str | None]]:
+def named_blocked(
+    core: Any, blocked: Any, undrained: Collection[int] = ()
+) -> list[tuple[str, str, str | None]]:
     """[(transition, reason, the arc or place that it waits for, or None)] of a stalled run, by
-    name.
+    name. First those that would take what is left in `undrained` and are not kept from it by a guard
+    on that very place, as those are whose turn it is not; then these; units that merely idle last.
     """
     places, transitions = core.places, core.transitions
+
+    def rank(waiting):
+        number, reason, arc = waiting
+        inputs = transitions[number].inputs
+        if all(a.inhibit or a.place not in undrained for a in inputs):
+            return 2
+        return int(reason == "guard" and inputs[arc].place in undrained)
+
     named = []
-    for number, reason, arc in blocked:
+    for number, reason, arc in sorted(blocked, key=rank):
         transition, what = transitions[number], None
         if reason == "no credit":
             what = places[arc].name

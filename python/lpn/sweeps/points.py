@@ -224,15 +224,16 @@ def _result(net, row, result, seconds):
         "seconds": round(seconds, 9),
     }
     if result.stalled:
-        out["message"] = _waiting(net, result.blocked)
+        out["message"] = _waiting(net, result)
     return out
 
 
-def _waiting(net, blocked, most=3):
+def _waiting(net, result, most=3):
     """'write (no credit: buffer), read (no token: word)': who waits in a stalled run."""
+    blocked = named_blocked(net.core, result.blocked, result.undrained)
     parts = [
         f"{name} ({reason}: {what})" if what is not None else f"{name} ({reason})"
-        for name, reason, what in named_blocked(net.core, blocked[:most])
+        for name, reason, what in blocked[:most]
     ]
     if len(blocked) > most:
         parts.append(f"{len(blocked) - most} more")
