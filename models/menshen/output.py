@@ -33,12 +33,13 @@ def copy(net, q, packets):
     step(net, f"copy_register{q}", {"b": copied}, [writing.forward("b")])
 
     def write_clocks(b, first, second, rest):
+        # small_fifo.v: a full one takes a word in the clock in which it is read, whose word is locked.
         if b.nth == 0:
-            assert first.count < 16, "the FIFO of first beats is full: the RTL overwrites one"
+            assert first.free < 16, "the FIFO of first beats is full: the RTL overwrites one"
         if b.nth == 1 or (b.nth == 0 and b.last):
-            assert second.count < 16, "the FIFO of second beats is full: the RTL overwrites one"
+            assert second.free < 16, "the FIFO of second beats is full: the RTL overwrites one"
         if b.nth == 2:
-            assert rest.count < 32, "the FIFO of further beats is full: the RTL overwrites one"
+            assert rest.free < 32, "the FIFO of further beats is full: the RTL overwrites one"
         return 1
 
     step(

@@ -155,6 +155,17 @@ void bind_partition(py::module_& m) {
       py::arg("progress"),
       "(Partition, whether Ctrl-C ended it). `progress` is called with the paths found and those "
       "begun, some times per second; a true result ends the work.");
+  m.def(
+      "has_input",
+      [](const InputSpace& space, double seconds) -> std::optional<bool> {
+        const py::gil_scoped_release nogil;
+        smt::Z3Feasibility solver;
+        const Answer answer = has_input(space, solver, {.seconds = seconds});
+        if (answer == Answer::kUnknown) return std::nullopt;
+        return answer == Answer::kSat;
+      },
+      py::arg("space"), py::arg("seconds"),
+      "Whether the space has an input; None: not known after so long.");
 }
 
 }  // namespace lpn::python

@@ -235,3 +235,30 @@ def test_ctrl_c_while_inputs_are_drawn_keeps_what_was_found(monkeypatch):
     monkeypatch.setattr(Probed, "batch", batch)
     answer = lpn.maximize(space)
     assert answer.interrupted and answer.lower > 0 and answer.witness is not None
+
+
+@pytest.mark.parametrize("other", [lambda x, y: y > x, lambda x, y: x * y == 7919])
+@pytest.mark.parametrize("ask", ["maximize", "prove"])
+def test_conditions_that_contradict_each_other_are_said(other, ask):
+    """Where inputs are not run one by one the bound stayed open, without an input, until the limit."""
+
+    class Job(lpn.Token):
+        size: lpn.Int[1, 100]
+
+    net = lpn.Net("m")
+    place = net.place("a", Job, start=True)
+    out = net.place("out", done=True)
+    net.transition("t", take={"j": place}, put=[out], delay=lambda j: j.size, servers=1)
+    space = lpn.InputSpace(net)
+    first, second = space.tokens("a", 2)
+    space.require(first.size > second.size)
+    space.require(other(first.size, second.size))
+    options = {"tries": 0, "seconds": 20}
+    with pytest.raises(
+        lpn.Error, match="no input: its conditions contradict each other"
+    ) as refused:
+        if ask == "prove":
+            lpn.prove(space, "backlog(a) <= 1", **options)
+        else:
+            lpn.maximize(space, "backlog(a)", **options)
+    assert refused.value.code == "E-space"

@@ -280,4 +280,15 @@ Partition partition(const Net& net, const InputSpace& space, const PartitionOpti
   return Search(net, space, options)();
 }
 
+Answer has_input(const InputSpace& space, Feasibility& solver, const FeasibilityLimits& limits) {
+  try {
+    Translation in_solver(space, solver);
+    for (const ExprId constraint : space.constraints) solver.require(in_solver(constraint));
+    return solver.check(limits);
+  } catch (const Error& error) {
+    if (error.code() != "E-expr") throw;  // too large for the solver: not known
+    return Answer::kUnknown;
+  }
+}
+
 }  // namespace lpn

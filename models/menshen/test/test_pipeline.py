@@ -113,6 +113,20 @@ def test_streams_in_which_the_rtl_loses_beats(lengths, idle, words):
         run(lengths, idle)
 
 
+@pytest.mark.parametrize("engine", ["interp", "compiled"])
+def test_a_full_fifo_is_written_in_the_clock_in_which_it_is_read(engine):
+    """That of further beats; clocks as the RTL had them under Verilator."""
+    net = MODEL.net()
+    lengths = [1500, 1500, 1500, 193, 65, 1500, 1500, 1500, 1500, 65]
+    marking = MODEL.module.marking(net, lengths, [0, 0, 0, 24, 0, 0, 0, 0, 40, 0], None, 2)
+    found = prepare(net, marking, engine=engine).run(collect=["begun", "sent"])
+    times = [sorted(found.collected[place][1]) for place in ("begun", "sent")]
+    assert times == [
+        [106, 130, 154, 202, 206, 208, 232, 256, 320, 344],
+        [129, 153, 177, 205, 207, 231, 255, 279, 343, 345],
+    ]
+
+
 def test_six_hundred_packets_of_two_beats_are_clean():
     first, last = run([128] * 600, phase=3)
     assert len(last) == 600 and last == sorted(last)

@@ -30,6 +30,7 @@ QUANTITIES = ("latency", "completion", "commits", "busy", "response", "backlog")
 _STATES = 500_000  # at most, which is about a gigabyte
 # Seconds, and so many times what a bound took, for states that only say whether every input ends.
 _ENDS, _ENDS_TIMES = 5.0, 3
+_EMPTY = 3.0  # seconds for a solver to say whether there is an input, where none was drawn
 _BATCH = 96  # inputs tried at once, and
 _DRAWN = 200_000  # values of them, so that a limit of time is looked at often enough
 ENDS_UNKNOWN = "whether every input ends is not known; the bound is of those that do"
@@ -107,6 +108,9 @@ class States(Tried):
         forms = {_key(form): form for form in self.forms}
         turn = max(self.left() / 12, 0.2)
         self.interrupted |= self.probed.go_on(min(turn, 1.0), {}, self.say)
+        if not self.probed.inputs and not self.interrupted:
+            if _lpn.has_input(self.space.core, min(turn, _EMPTY)) is False:
+                raise self.no_input()
         for zones, values in _WAYS:
             for key, form in forms.items():
                 if not self._open(key) or self.left() <= 0 or self.interrupted:

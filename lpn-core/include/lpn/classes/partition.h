@@ -70,4 +70,7 @@ struct PartitionOptions {
 // names the transition, the arc and the line, and says what to write instead).
 Partition partition(const Net& net, const InputSpace& space, const PartitionOptions& options = {});
 
+// Whether the space has an input, as far as the solver tells within the limits.
+Answer has_input(const InputSpace& space, Feasibility& solver, const FeasibilityLimits& limits);
+
 }  // namespace lpn
