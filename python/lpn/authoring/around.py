@@ -71,9 +71,10 @@ def check_apart(given, what):
             names = each.__code__.co_freevars
             raise mistake(
                 "E-late",
-                f"{what} are functions that a loop has made and that read the same variable {listed(names)}, so all of "
-                f"them do the same\n  A parameter with a default keeps what differs: lambda ..., {names[-1]}="
-                f"{names[-1]}: ...; where nothing does, give one function in place of the list",
+                f"{what} are functions that a loop has made and that read the same variable "
+                f"{listed(names)}, so all of them do the same\n"
+                f"  A parameter with a default keeps what differs: lambda ..., {names[-1]}={names[-1]}: ...; "
+                "where nothing does, give one function in place of the list",
                 source.of_function(each),
             )
 
