@@ -173,6 +173,19 @@ TEST_CASE("a loop without delay is named") {
                     "them a delay >= 1");
 }
 
+TEST_CASE("of a loop whose delays are parameters it is not said that all of them are 0") {
+  const Net net = net_of(
+      "param slow = 7\nparam quick = 0\nplace p : unit initial 1\n"
+      "transition go {\n  take x from p\n  delay quick\n  put p\n}\n"
+      "transition rest {\n  take x from p\n  delay slow\n  put p\n}\n");
+  Interp interp(net, bind_params(net), Marking(net), {.group_limit = 4});
+  CHECK_THROWS_WITH(
+      interp.run(),
+      "net 'n', transition 'go' at time 0: more than 4 groups of zero-delay firings "
+      "at one instant; some of these fire without delay in a loop: go, rest; give one "
+      "of them a delay >= 1");
+}
+
 TEST_CASE("a watcher sees what starts, what commits and who waits") {
   struct Seen final : Watcher {
     void on_start(const Started&) override { text += "s"; }

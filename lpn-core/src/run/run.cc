@@ -128,13 +128,19 @@ std::string explain(const Net& net, const RunFault& f, const Transition& t) {
   }
   if (f.fault == Fault::kZeroDelay) {
     std::string names;
+    bool known = true;  // with a delay by parameters or tokens it may well have been more than 0
     for (TransitionId id : zero_delay_loop(net, f.transition)) {
       names += (names.empty() ? "" : ", ") + net[id].name;
+      std::int64_t delay = 0;
+      known = known && net.exprs.is_const(net[id].delay.id, delay);
     }
     return fmt::format(
-        "more than {} groups of zero-delay firings at one instant; these fire without delay in a "
-        "loop: {}; give one of them a delay >= 1",
-        f.value, names.empty() ? t.name : names);
+        "more than {} groups of zero-delay firings at one instant; {}: {}; give one of them a "
+        "delay "
+        ">= 1",
+        f.value,
+        known ? "these fire without delay in a loop" : "some of these fire without delay in a loop",
+        names.empty() ? t.name : names);
   }
   if (f.fault == Fault::kOverflow && f.site.kind == SiteKind::kNone) {
     return fmt::format("the next edge of its clock lies after the last instant, {}", kLastInstant);

@@ -6,9 +6,9 @@ import dis
 from types import FunctionType
 
 from .. import source
-from ..errors import mistake
+from ..errors import listed, mistake
 
-__all__ = ["around", "check_around"]
+__all__ = ["around", "check_apart", "check_around"]
 
 _PLAIN = (int, bool, str)
 
@@ -57,6 +57,26 @@ def check_around(found, what):
             f"written{change}\n  A parameter with a default keeps it: lambda ..., {name}={name}: ...",
             source.of_function(function),
         )
+
+
+def check_apart(given, what):
+    """Raises Error "E-late" where two functions of a list are one, which a loop has made anew: they read the same
+    variables, and so they cannot differ.
+    """
+    made = {}
+    for each in given:
+        if not isinstance(each, FunctionType) or not each.__closure__:
+            continue
+        if made.setdefault((each.__code__, *map(id, each.__closure__)), each) is not each:
+            names = each.__code__.co_freevars
+            raise mistake(
+                "E-late",
+                f"{what} are functions that a loop has made and that read the same variable "
+                f"{listed(names)}, so all of them do the same\n"
+                f"  A parameter with a default keeps what differs: lambda ..., {names[-1]}={names[-1]}: ...; "
+                "where nothing does, give one function in place of the list",
+                source.of_function(each),
+            )
 
 
 def _is_global(function, name):

@@ -46,15 +46,22 @@ def _formula(found, nets):
     if found.hidden:
         row["undecided"] = found.hidden
     elif not found.support:
-        low, high = found.fits or (0, None)
-        row["undecided"] = "no recorded instant is decided by it" + (
-            "" if found.fits is None else f"; any constant {_span(low, high)} does as well"
-        )
+        row["undecided"] = "no recorded instant is decided by it" + _others(found.fits)
     for other in found.also if row["undecided"] is None else ():
         told = _telling(found, other, nets)
         if told is not None:  # else the same formula in other words
             row["also"].append({"formula": other.text(), "told_apart_by": told})
     return row
+
+
+def _others(fits):
+    """Of a constant that the net's own runs told: with which others they meet as much."""
+    if fits is None:
+        return ""
+    low, high = fits
+    if low == high:
+        return "; with any other constant the net meets fewer of them"
+    return f"; any constant {_span(low, high)} does as well"
 
 
 def _span(low, high):

@@ -12,6 +12,7 @@ from ._caches import cache
 from ._clocks import clock_crossing
 from ._crossbars import crossbar, interconnect
 from ._dma import Move, dma
+from ._flow import threshold, token_bucket
 from ._forks import fork, join
 from ._ports import Access, MemoryPort, memory, memory_port
 from ._queues import credit, fifo, pipeline
@@ -40,4 +41,6 @@ __all__ = [
     "priority",
     "reorder_buffer",
     "round_robin",
+    "threshold",
+    "token_bucket",
 ]

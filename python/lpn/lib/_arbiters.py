@@ -1,5 +1,6 @@
 """Arbiters: several queues into one, one grant at a time."""
 
+from ..authoring.around import check_apart
 from ..authoring.token import Int
 from ..authoring.trace import Over
 from ..errors import mistake
@@ -26,6 +27,7 @@ def each(name, what, given, n):
         raise mistake(
             "E-operand", f"arbiter '{name}' has {n} inputs, but {len(given)} entries in {what}"
         )
+    check_apart(given, f"arbiter '{name}': the entries of {what}")
     return list(given)
 
 

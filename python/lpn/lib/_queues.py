@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from numbers import Integral
 
+from ..authoring.around import check_apart
 from ..authoring.place import Place
 from ..errors import mistake
 from ._ports import amount, whole
@@ -71,6 +72,7 @@ def pipeline(net, name, source, stages, *, out=None):
     """
     if isinstance(stages, Iterable):
         delays = list(stages)
+        check_apart(delays, f"pipeline '{name}': the delays of stages")
     else:
         delays = [1] * whole(name, "stages", stages, 1, 10_000)
     if not delays:
