@@ -184,6 +184,16 @@ def test_one_place_where_a_list_is_asked_for():
         assert f"{what} must be a list of places, got one: write [one]" in str(refused.value)
 
 
+def test_functions_of_a_list_may_differ_in_what_their_defaults_keep():
+    """And read the same variable besides."""
+    net, extra = lpn.Net("n"), 2
+    inputs = [net.place(f"i{k}", Tagged, start=True) for k in range(3)]
+    guards = [lambda t, k=k: t.tag + extra == k + 2 for k in range(3)]
+    lib.priority(net, "p", inputs, guard=guards)
+    with pytest.raises(lpn.Error, match="read the same variable 'extra'"):
+        lib.priority(net, "q", inputs, guard=[lambda t: t.tag == extra for _ in range(3)])
+
+
 def test_round_robin_waits_for_its_turn():
     net, marking = arbiter(lib.round_robin, [2, 1, 2], skip_empty=False)
     assert ports(net, marking) == [0, 1, 2, 0]

@@ -67,7 +67,9 @@ def check_apart(given, what):
     for each in given:
         if not isinstance(each, FunctionType) or not each.__closure__:
             continue
-        if made.setdefault((each.__code__, *map(id, each.__closure__)), each) is not each:
+        given_by_default = [*(each.__defaults__ or ()), *(each.__kwdefaults__ or {}).values()]
+        what_it_reads = (each.__code__, *map(id, (*each.__closure__, *given_by_default)))
+        if made.setdefault(what_it_reads, each) is not each:
             names = each.__code__.co_freevars
             raise mistake(
                 "E-late",
