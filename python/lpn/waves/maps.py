@@ -301,10 +301,9 @@ class _Reader:
             )
         return value
 
-    def _value(self, value, where, channel):
-        """Of the field that `where` ends with."""
-        signed = where.rpartition(".where.")[2] in channel.signed
-        return self._whole(value, where, None if signed else 0)
+    def _value(self, value, where, name, channel):
+        """Of a field of the channel's payload, in `where`."""
+        return self._whole(value, f"{where}.where.{name}", None if name in channel.signed else 0)
 
     def _channel_of(self, table, where, channels):
         channel = table.get("channel")
@@ -321,7 +320,7 @@ class _Reader:
         fields = table.get("where", {})
         self._keys(fields, own.payload, f"{where}.where")
         for field_name, value in fields.items():
-            self._value(value, f"{where}.where.{field_name}", own)
+            self._value(value, where, field_name, own)
         properties = table.get("properties", {})
         self._keys(properties, properties if isinstance(properties, dict) else (), where)
         for property, value in properties.items():
@@ -357,7 +356,7 @@ class _Reader:
             self._keys(fields, own.payload, f"{where}.{key}")
             for field_name, value in fields.items():
                 if key == "where":
-                    self._value(value, f"{where}.where.{field_name}", own)
+                    self._value(value, where, field_name, own)
                 else:
                     self._text(value, f"{where}.payload.{field_name}")
         offset, parameters = self._offset(table.get("offset", 0), f"{where}.offset")
