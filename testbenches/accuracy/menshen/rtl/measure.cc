@@ -24,8 +24,8 @@
 
 namespace {
 
-constexpr long kQuietClocks =
-    2'000;  // without a beat that comes in or leaves: it hangs, or is empty
+// Without a beat that comes in or leaves: it hangs, or is empty.
+constexpr long kQuietClocks = 2'000;
 constexpr int kBeatBytes = 64;
 
 struct Packet {
@@ -74,12 +74,14 @@ void run(const std::vector<Packet>& packets, long before) {
   std::string line = "beats " + std::to_string(first);
   std::size_t at = 0;
   int beat = 0, idle = 0;  // the stream begins with its first beat
+  long came = 0, left = 0;
   for (long quiet = 0; quiet < kQuietClocks; ++quiet) {
     core.s_axis_tvalid = 0;
     const bool offers = at < packets.size() && idle == 0;
     if (offers) offer(core, packets[at], static_cast<unsigned>(at), beat);
     core.eval();
     if (core.m_axis_tvalid) {
+      if (++left > came) break;  // of a queue that it has overrun it says the same for ever
       for (const long n : {static_cast<long>(core.m_axis_tdata[12]),
                            static_cast<long>(core.m_axis_tdata[13]), clock - first}) {
         line += ' ' + std::to_string(n);
@@ -92,6 +94,7 @@ void run(const std::vector<Packet>& packets, long before) {
         quiet = 0;
       } else if (core.s_axis_tready) {
         quiet = 0;
+        ++came;
         const bool last = core.s_axis_tlast;
         beat = last ? 0 : beat + 1;
         if (last && ++at < packets.size()) idle = packets[at].idle;
