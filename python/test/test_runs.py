@@ -169,8 +169,11 @@ def test_what_comes_to_a_sink_is_collected(engine):
     assert [list(column) for column in run.collected["out"]] == [[7, 1, 8, 3], [0, 3, 5, 6]]
     assert [(commit.time, list(commit.produced)) for commit in commits] == [(3, [1]), (6, [1])]
     assert run.stalled and run.left == {"left": 1, "out": 4}
-    again = lpn.simulate(net, marking, engine=engine, stats=True, path=True, collect=[out])
+    again = lpn.simulate(net, marking, engine=engine, stats=True, path=True, collect=[out, "out"])
     assert again.collected == run.collected and again.stats and again.path
+    assert ready.run(collect="out", read="out").tokens == {"out": [(7,), (1,), (8,), (3,)]}
+    with pytest.raises(lpn.Error, match="3 is no place; give its name or the lpn.Place"):
+        ready.run(collect=[3])
     with pytest.raises(lpn.Error, match="cannot collect its tokens: a transition takes from it"):
         ready.run(collect=["left"])
 

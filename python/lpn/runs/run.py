@@ -136,8 +136,12 @@ def _named(core, stats):
 
 
 def read_places(net, read):
-    """The Places of the names (or Places) in `read`."""
-    return [net[place if isinstance(place, str) else place.name] for place in read]
+    """The Places of the names (or Places) in `read`, each once; of one, too. Raises Error "E-operand"."""
+    given = [read] if isinstance(read, (str, Place)) else list(read)
+    for place in given:
+        if not isinstance(place, (str, Place)):
+            raise mistake("E-operand", f"{place!r} is no place; give its name or the lpn.Place")
+    return list({net[p if isinstance(p, str) else p.name]: None for p in given})
 
 
 def read_tokens(place, count, values):
@@ -196,6 +200,7 @@ def execute(
         left = left or leave is not None and bool(leave())
         return left
 
+    collect = [place.name for place in read_places(net, collect)]
     if library is None:
         _check_sinks(net, collect)
     with Interrupt() as stop:
