@@ -553,6 +553,29 @@ def _stuck_pipeline(net, done):
     lib.pipeline(net, "pipeline", words, 2, out=out)
 
 
+def test_more_requests_than_ids_are_no_answer_of_another(monkeypatch):
+    monkeypatch.setattr("lpn.lib._reorder.IDS", 4)
+    net = lpn.Net("n")
+    memory = _port(net, "memory")
+    net.transition(
+        "bank",
+        take={"t": memory.requests},
+        put=[memory.responses.forward("t")],
+        delay=lambda t: lpn.select(t.address == 0, 100, 1),
+    )
+    front = lib.in_order(net, "front", memory)
+    asks = net.place("asks", lib.Access, start=True)
+    net.transition("ask", take={"t": asks}, put=[front.requests.forward("t")], delay=1, servers=1)
+    done = net.place("done", lib.Access, done=True, sink=True)
+    net.transition("end", take={"t": front.responses}, put=[done.forward("t")])
+    work = lpn.Marking(net)
+    work.add_rows("asks", [(k, 1, False, 0) for k in range(4)])
+    assert lpn.simulate(net, work).latency == 101
+    work.add("asks", address=4, bytes=1, write=False, id=0)
+    with pytest.raises(lpn.RunError, match="told apart by their ids"):
+        lpn.simulate(net, work)
+
+
 @pytest.mark.parametrize(
     "stuck, left",
     [

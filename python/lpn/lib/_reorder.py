@@ -11,7 +11,7 @@ from ._queues import output_like
 __all__ = ["in_order", "reorder_buffer"]
 
 
-# So many requests may be under way; an interconnect behind, whose masters share its ids, has room for them.
+# An interconnect behind, whose masters share its ids, has room for so many.
 IDS = 2**20
 
 _Id = record("_Id", "The id with which a request goes on.", id=Int(0, IDS - 1))
@@ -77,18 +77,24 @@ def in_order(net, name, port) -> MemoryPort:
     with one id: an answer that overtakes others waits for them. It takes no cycles.
 
     Requests go on to `port` with ids in turn, from 0 to 2^20 - 1, by which their answers are known;
-    each comes back with the id that it had. Raises Error "E-operand".
+    each comes back with the id that it had. More than 2^20 under way end the run with an error. Raises
+    Error "E-operand".
     """
     a_port(f"in_order '{name}'", "port", port)
     front = memory_port(net, name)
     turn = net.place(f"{name}.turn", _Id, init=[{"id": 0}])
     asked = net.place(f"{name}.asked", Access, drain=True)
     ids = net.place(f"{name}.ids", _Id, drain=True)
+
+    def own(turn, asked):
+        assert asked.count < IDS, "no more than 2^20 requests are told apart by their ids"
+        return turn.id
+
     net.transition(
         f"{name}.ask",
-        take={"t": front.requests, "turn": turn},
+        take={"t": front.requests, "turn": turn, "asked": asked.watch()},
         put=[
-            port.requests.forward("t", id=lambda turn: turn.id),
+            port.requests.forward("t", id=own),
             asked.forward("t"),
             ids.forward("turn"),
             turn.emit(id=lambda turn: (turn.id + 1) % IDS),
