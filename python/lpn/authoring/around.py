@@ -42,7 +42,10 @@ def _look(function, found, seen):
 def check_around(found, what):
     """Raises Error "E-late" where a function would read something else than it did when `what` was written."""
     for function, name, value, again in found:
-        now = again()
+        try:
+            now = again()
+        except ValueError:  # deleted; the function says so when it runs
+            continue
         if now is value or type(now) in _PLAIN and type(now) is type(value) and now == value:
             continue
         if name not in function.__code__.co_freevars and not _is_global(function, name):
