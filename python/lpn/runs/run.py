@@ -164,7 +164,7 @@ def execute(
     path: int | None = None,
     path_memory: int | None = None,
     read: Iterable[Place | str] = (),
-    collect: Iterable[str] = (),
+    collect: Iterable[Place | str] = (),
     watch: Any = None,
     limits: Any = None,
     leave: Callable[[], object] | None = None,
@@ -179,7 +179,7 @@ def execute(
     often as on_slice, says so. `path`: the critical path, of a library that keeps it or of the
     interpreter, and what the run gains from twice as fast a transition for so many of them;
     `path_memory`: bytes that it may use. `watch`: without a library, a _lpn.viz.Record or
-    _lpn.sim.Timeline that is to see the run, which then has no path. `collect`: names of places
+    _lpn.sim.Timeline that is to see the run, which then has no path. `collect`: places
     that the net does not read, of which the Run keeps what arrived and when, tokens that were there
     at the start first. Raises "E-collect" for another place. `limits`: an _lpn.Budget, what the run
     may use; None: as budget_of() has it. `guide`: as engines.start() has it; then `probed` of the Run
@@ -200,9 +200,9 @@ def execute(
         left = left or leave is not None and bool(leave())
         return left
 
-    collect = [place.name for place in read_places(net, collect)]
+    sinks = read_places(net, collect)
     if library is None:
-        _check_sinks(net, collect)
+        _check_sinks(net, sinks)
     with Interrupt() as stop:
         machine = start(
             net,
@@ -221,8 +221,8 @@ def execute(
             trail = _lpn.sim.InterpretedPath(net.core, machine, path_memory or _PATH_MEMORY)
         if watch is not None:
             watch.watch(machine)
-        for name in collect:
-            machine.collect(net[name]._number)
+        for place in sinks:
+            machine.collect(place._number)
         if path_memory is not None and library is not None:
             machine.set_path_budget(path_memory)
         last = _lpn.FOREVER if limit is None else limit
@@ -248,7 +248,7 @@ def execute(
         run.stopped = {"at": reached, "reason": "condition", "text": text}
     if guide:
         run.probed = [machine.probed(number) for number in range(len(guide))]
-    _read(run, machine, read, collect)
+    _read(run, machine, read, sinks)
     if path is not None and not cut:
         _find_path(run, trail, result, (values, marking, library, last), path)
     return run
@@ -311,7 +311,7 @@ def _run_sliced(machine, until, observer, on_slice, budget, stop, going=None):
     return _lpn.sim.run(machine, until, observer, between, budget)
 
 
-def _read(run, machine, read, collect):
+def _read(run, machine, read, sinks):
     """Takes from the machine what the Run keeps of its places."""
     net = run.net
     if run.stalled:
@@ -324,18 +324,18 @@ def _read(run, machine, read, collect):
         run.tokens[place.name] = read_tokens(
             place, machine.free_tokens(number), machine.tokens(number)
         )
-    for name in collect:  # last: what is taken is no longer there
-        run.collected[name] = tuple(map(_whole_numbers, machine.take(net[name]._number)))
+    for place in sinks:  # last: what is taken is no longer there
+        run.collected[place.name] = tuple(map(_whole_numbers, machine.take(place._number)))
 
 
-def _check_sinks(net, collect):
+def _check_sinks(net, sinks):
     """Refuses what a compiled net refuses to collect."""
     taken = {arc.place for t in net.core.transitions for arc in t.inputs}
-    for name in collect:
-        if net[name]._number in taken:
+    for place in sinks:
+        if place._number in taken:
             raise mistake(
                 "E-collect",
-                f"place '{name}' of net '{net.name}' cannot collect its tokens: a transition "
+                f"place '{place.name}' of net '{net.name}' cannot collect its tokens: a transition "
                 "takes from it; collect a sink",
             )
 

@@ -75,8 +75,8 @@ def simulate(
     limits = budget_of(max_memory, max_time, max_tokens, max_firings, max_groups)
     if until is None and not callable(trace):  # what sees every commit may end the run by itself
         warn_endless(net, start, limit, limits)
-    asked: dict[str, Any] = {"limit": limit, "read": read, "limits": limits, "stats": bool(stats)}
-    asked["collect"] = [place.name for place in read_places(net, collect)]
+    asked: dict[str, Any] = {"limit": limit, "limits": limits, "stats": bool(stats)}
+    asked.update(read=read_places(net, read), collect=read_places(net, collect))
     if until is not None:
         asked["until"] = until
     wants_path = path is not False and path is not None  # 0: without asking what is gained
