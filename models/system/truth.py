@@ -30,6 +30,7 @@ def protoacc_rows(path, ports):
     """(file of messages, parameters, ns, ValueError where it is not compared) of each row of a
     protoacc.csv. `ports`: the accelerator has ports to a memory whose cache an earlier run has filled.
     """
+    parameters = {"earlier": 1} if ports else {}
     for number, row in _rows(path, _PROTOACC):
         ns = _whole(path, number, row, "ns_per_iteration", "ns")
         why = None
@@ -41,9 +42,7 @@ def protoacc_rows(path, ports):
             )
         elif row["quantised"] != "0":
             why = "measured in ticks of a timer"
-        yield f"{row['bench']}-ser.json.gz", {
-            "earlier": 1
-        } if ports else {}, ns, why and ValueError(why)
+        yield f"{row['bench']}-ser.json.gz", parameters, ns, why and ValueError(why)
 
 
 def _rows(path, columns):

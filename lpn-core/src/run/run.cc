@@ -135,12 +135,9 @@ std::string explain(const Net& net, const RunFault& f, const Transition& t) {
       known = known && net.exprs.is_const(net[id].delay.id, delay);
     }
     return fmt::format(
-        "more than {} groups of zero-delay firings at one instant; {}: {}; give one of them a "
-        "delay "
-        ">= 1",
-        f.value,
-        known ? "these fire without delay in a loop" : "some of these fire without delay in a loop",
-        names.empty() ? t.name : names);
+        "more than {} groups of zero-delay firings at one instant; {}these fire without delay in a "
+        "loop: {}; give one of them a delay >= 1",
+        f.value, known ? "" : "some of ", names.empty() ? t.name : names);
   }
   if (f.fault == Fault::kOverflow && f.site.kind == SiteKind::kNone) {
     return fmt::format("the next edge of its clock lies after the last instant, {}", kLastInstant);
